@@ -1,0 +1,8 @@
+import { MetadataTables0001 } from './0001-metadata-tables.js';
+import { SessionsAndAppendOnly0002 } from './0002-sessions-and-append-only.js';
+import type { SqlMigration } from './sql-migration.js';
+
+export type { SqlMigration } from './sql-migration.js';
+
+/** Every migration of the metadata database, in the order in which they apply. */
+export const serverMigrations: readonly SqlMigration[] = [new MetadataTables0001(), new SessionsAndAppendOnly0002()];
