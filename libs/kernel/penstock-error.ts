@@ -1,4 +1,4 @@
-import { catalogue, type ErrorCode } from './error-catalogue.js';
+import { catalogueEntry, type ErrorCode } from './error-catalogue.js';
 
 /** What a client sees of an error, on every door: REST envelope, GraphQL `extensions`, MCP, events, `error_json`. */
 export interface ErrorBody {
@@ -21,6 +21,8 @@ export interface PenstockErrorOptions {
   /** A sentence for the caller: what is wrong and how to fix it. Never a secret, a connection URL or a bound value. */
   message?: string;
   details?: Record<string, unknown>;
+  /** Only for a code with an `alternateStatus`: which of its two statuses this is. Absent: the first. */
+  status?: number;
   /** Kept for the log, never rendered. */
   cause?: unknown;
 }
@@ -31,19 +33,22 @@ export class PenstockError extends Error {
   readonly code: ErrorCode;
   readonly details: Record<string, unknown>;
 
+  /** HTTP status of the code; codes that are recorded but never answered count as 500. */
+  readonly status: number;
+
   constructor(code: ErrorCode, options: PenstockErrorOptions = {}) {
-    super(options.message ?? catalogue[code].title, options.cause === undefined ? undefined : { cause: options.cause });
+    const entry = catalogueEntry(code);
+    super(options.message ?? entry.title, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.details = options.details ?? {};
-  }
-
-  /** HTTP status of the code; codes that are recorded but never answered count as 500. */
-  get status(): number {
-    return catalogue[this.code].status ?? 500;
+    if (options.status !== undefined && options.status !== entry.status && options.status !== entry.alternateStatus) {
+      throw new TypeError(`${code} never has the status ${options.status}`);
+    }
+    this.status = options.status ?? entry.status ?? 500;
   }
 
   toBody(baseUrl = ''): ErrorBody {
-    const entry = catalogue[this.code];
+    const entry = catalogueEntry(this.code);
     return {
       code: this.code,
       message: this.message,

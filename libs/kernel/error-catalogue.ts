@@ -1,0 +1,37 @@
+import { authCodes } from './catalogue/auth.js';
+import { datasourceCodes } from './catalogue/datasource.js';
+import { deliveryCodes } from './catalogue/delivery.js';
+import type { CatalogueEntry } from './catalogue/entry.js';
+import { executionCodes } from './catalogue/execution.js';
+import { pipelineCompositionCodes } from './catalogue/pipeline-composition.js';
+import { pipelineDocumentCodes } from './catalogue/pipeline-document.js';
+import { pipelineLifecycleCodes } from './catalogue/pipeline-lifecycle.js';
+import { serverCodes } from './catalogue/server.js';
+import { templateCodes } from './catalogue/template.js';
+import { workspaceCodes } from './catalogue/workspace.js';
+
+export type { CatalogueEntry } from './catalogue/entry.js';
+
+/**
+ * Every code a client, an event or a log may carry. One table decides status and texts for all doors,
+ * and the generated error reference (contract 03 §10).
+ */
+export const catalogue = {
+  ...pipelineDocumentCodes,
+  ...pipelineCompositionCodes,
+  ...pipelineLifecycleCodes,
+  ...executionCodes,
+  ...templateCodes,
+  ...authCodes,
+  ...workspaceCodes,
+  ...datasourceCodes,
+  ...deliveryCodes,
+  ...serverCodes,
+} satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+/** The row of a code, without the literal types of the table. */
+export function catalogueEntry(code: ErrorCode): CatalogueEntry {
+  return catalogue[code];
+}
