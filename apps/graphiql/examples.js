@@ -1,0 +1,48 @@
+/** The tabs a first visitor finds: each runs as it stands against the demo workspace. */
+export const examples = [
+  {
+    query: `# Who you are and where you may act.
+query Viewer {
+  viewer {
+    user { email displayName }
+    activeWorkspace { name displayName }
+    capabilities
+  }
+}
+`,
+  },
+  {
+    query: `# The pipelines of this workspace with what runs when you run them.
+query Pipelines {
+  pipelines(first: 10) {
+    totalCount
+    nodes {
+      id
+      name
+      displayName
+      current { number status releasedAt }
+      lastExecution { id status durationMs resultRowCount }
+    }
+  }
+}
+`,
+  },
+  {
+    query: `# Run a pipeline by id; then read its result with the query below.
+mutation Run($id: ID!, $parameters: JsonText) {
+  executePipeline(input: { id: $id, parametersJson: $parameters }) {
+    execution { id status startedAt }
+  }
+}
+`,
+    variables: `{ "id": "", "parameters": "{}" }`,
+  },
+  {
+    query: `# Every event of a run, live or replayed.
+subscription Events($id: ID!) {
+  executionEvents(executionId: $id) { eventId type timestamp payload }
+}
+`,
+    variables: `{ "id": "" }`,
+  },
+];

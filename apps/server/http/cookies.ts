@@ -1,0 +1,52 @@
+import type { Request, Response } from 'express';
+
+/** The two cookies of a signed-in person (04 §4.4, §9.2): `__Host-` names where the connection is secure. */
+export class Cookies {
+  readonly #session: string;
+  readonly #csrf: string;
+
+  constructor(private readonly secure: boolean) {
+    this.#session = secure ? '__Host-dp_session' : 'dp_session';
+    this.#csrf = secure ? '__Host-dp_csrf' : 'dp_csrf';
+  }
+
+  session(request: Request): string | undefined {
+    return read(request, this.#session);
+  }
+
+  csrf(request: Request): string | undefined {
+    return read(request, this.#csrf);
+  }
+
+  setSession(response: Response, token: string, expiresAt: Date): void {
+    response.cookie(this.#session, token, { httpOnly: true, secure: this.secure, sameSite: 'lax', path: '/', expires: expiresAt });
+  }
+
+  /** Readable by scripts: a page sends it back as `DP-CSRF-Token`. */
+  setCsrf(response: Response, token: string, expiresAt?: Date): void {
+    response.cookie(this.#csrf, token, { secure: this.secure, sameSite: 'lax', path: '/', expires: expiresAt });
+  }
+
+  clear(response: Response): void {
+    for (const name of [this.#session, this.#csrf]) {
+      response.clearCookie(name, { secure: this.secure, sameSite: 'lax', path: '/' });
+    }
+  }
+}
+
+function read(request: Request, name: string): string | undefined {
+  for (const pair of (request.get('Cookie') ?? '').split(';')) {
+    const mark = pair.indexOf('=');
+    if (mark > 0 && pair.slice(0, mark).trim() === name) return decode(pair.slice(mark + 1).trim());
+  }
+  return undefined;
+}
+
+function decode(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch (error) {
+    if (error instanceof URIError) return value;
+    throw error;
+  }
+}

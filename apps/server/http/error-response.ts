@@ -1,0 +1,47 @@
+import type { Request, Response } from 'express';
+import { isPenstockError, PenstockError, writeJson, type Logger } from '#libs/kernel';
+import { findContext } from './request-context.js';
+
+/** Codes that mean the customer's own system is down: logged as a warning, not as our fault (03 §2). */
+const CUSTOMER_SYSTEM_DOWN = new Set([
+  'pipeline.execution.datasource_unreachable',
+  'pipeline.node.datasource_connection_failed',
+  'datasource.lake.table_unavailable',
+  'pipeline.promotion.target_unreachable',
+]);
+
+/** Any failure as the one error class: what is not ours becomes `internal`, with nothing of it shown. */
+export function toPenstockError(error: unknown): PenstockError {
+  return isPenstockError(error) ? error : new PenstockError('internal', { cause: error });
+}
+
+/** Writes the error envelope, if an answer can still be written. */
+export class ErrorResponses {
+  constructor(
+    private readonly baseUrl: string,
+    private readonly log: Logger,
+  ) {}
+
+  send(request: Request, response: Response, failure: unknown): void {
+    const error = toPenstockError(failure);
+    const correlationId = findContext(request)?.correlationId ?? '';
+    this.record(request, error, correlationId);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const retryAfter = error.details['retry_after_seconds'];
+    if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(Math.ceil(retryAfter)));
+    response.status(error.status);
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Cache-Control', 'no-store');
+    response.end(writeJson({ schema_version: 1, correlation_id: correlationId, error: error.toBody(this.baseUrl) }));
+  }
+
+  private record(request: Request, error: PenstockError, correlationId: string): void {
+    const fields = { correlation_id: correlationId, code: error.code, method: request.method, status: error.status };
+    if (CUSTOMER_SYSTEM_DOWN.has(error.code)) this.log.warn(error.message, fields);
+    else if (error.status >= 500) this.log.error(error.message, { ...fields, error: error.cause ?? error });
+    else this.log.debug(error.message, fields);
+  }
+}

@@ -1,0 +1,34 @@
+import type { Request } from 'express';
+import type { Principal } from '#libs/kernel';
+import type { ClassifiedPath } from './raw-path.js';
+
+/** What the request pipeline has found out so far; later steps and handlers read it, nothing re-derives it. */
+export interface RequestContext {
+  correlationId: string;
+  path: ClassifiedPath;
+  /** Client address after trusted proxies (04 §2.1). */
+  sourceIp: string;
+  userAgent: string | undefined;
+  principal?: Principal;
+}
+
+const CONTEXT = Symbol('penstock.request');
+
+interface CarriesContext {
+  [CONTEXT]?: RequestContext;
+}
+
+export function attachContext(request: Request, context: RequestContext): void {
+  (request as Request & CarriesContext)[CONTEXT] = context;
+}
+
+/** The context of a request that passed the pipeline's first step. */
+export function contextOf(request: Request): RequestContext {
+  const context = (request as Request & CarriesContext)[CONTEXT];
+  if (!context) throw new TypeError('the request did not pass the pipeline');
+  return context;
+}
+
+export function findContext(request: Request): RequestContext | undefined {
+  return (request as Request & CarriesContext)[CONTEXT];
+}
