@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { CsrfTokens } from '#libs/identity';
+import { Cookies } from '../http/cookies.js';
+import { Operation } from '../http/operation.decorator.js';
+
+const STATIC = join(import.meta.dirname, 'static');
+const page = (name: string): string => readFileSync(join(STATIC, `${name}.html`), 'utf8');
+
+/**
+ * The pages a person needs before there is a console: sign in, change a password, see where things are. They carry
+ * no user data, every read goes through the API with the session cookie.
+ */
+@Controller()
+export class PagesController {
+  readonly #home = page('home');
+  readonly #login = page('login');
+  readonly #password = page('password');
+
+  constructor(
+    private readonly csrf: CsrfTokens,
+    private readonly cookies: Cookies,
+  ) {}
+
+  @Get('/')
+  @Operation('public')
+  home(@Req() request: Request, @Res() response: Response): void {
+    if (this.cookies.session(request) === undefined) return response.redirect(302, '/login');
+    send(response, this.#home);
+  }
+
+  /** Hands out the token that the sign-in form sends back, unless the browser holds a valid one. */
+  @Get('/login')
+  @Operation('public')
+  login(@Req() request: Request, @Res() response: Response): void {
+    const held = this.cookies.csrf(request);
+    if (this.csrf.verify(held, held, 'anon') !== 'ok') this.cookies.setCsrf(response, this.csrf.issue('anon'));
+    send(response, this.#login);
+  }
+
+  @Get('/settings/password')
+  @Operation('public')
+  password(@Req() request: Request, @Res() response: Response): void {
+    if (this.cookies.session(request) === undefined) return response.redirect(302, '/login?return_to=/settings/password');
+    send(response, this.#password);
+  }
+}
+
+function send(response: Response, html: string): void {
+  response.setHeader('Content-Type', 'text/html; charset=utf-8');
+  response.setHeader('Cache-Control', 'no-cache');
+  response.end(html);
+}
