@@ -1,0 +1,2 @@
+/** Every entity, as the data source wants them. */
+export const entities: readonly Function[] = [];

@@ -1,0 +1,11 @@
+export { Database, type DatabaseOptions } from './database.js';
+export type { Queryable, Transaction, Transactional, TransactionOptions } from './queryable.js';
+export {
+  constraintOf,
+  DatabaseFailure,
+  isConnectionFailure,
+  isContention,
+  type ConstraintViolation,
+} from './database-failure.js';
+export { runMigrations, migrationState, type MigrationState } from './migration-runner.js';
+export { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded/embedded-postgres.js';
