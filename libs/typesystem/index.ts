@@ -1,0 +1,13 @@
+export * from './canonical-type.js';
+export * from './decimal.js';
+export * from './calendar.js';
+export * from './base64.js';
+export * from './identifier.js';
+export { type Coercion, quoteForMessage } from './wire/coercion.js';
+export { coerceJson } from './wire/coerce-json.js';
+export { coerceText } from './wire/coerce-text.js';
+export { describeJson, numberTokenText } from './wire/number-token.js';
+export * from './sql/sql-token.js';
+export { lexSql } from './sql/lex-sql.js';
+export { bindNames } from './sql/bind-names.js';
+export { classifyStatement, type StatementClass, type StatementVerdict } from './sql/statement-class.js';
