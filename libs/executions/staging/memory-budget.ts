@@ -1,0 +1,55 @@
+import { totalmem } from 'node:os';
+
+/** Below this an engine is of no use, and no further one is opened. */
+const SMALLEST_ENGINE_MB = 64;
+const SHARE_OF_WHAT_IS_LEFT = 8;
+
+/** Half of what the container, or else the machine, may use. */
+export function defaultTotalMemoryMb(): number {
+  const constrained = process.constrainedMemory();
+  const bytes = constrained > 0 && constrained < totalmem() ? constrained : totalmem();
+  return Math.max(SMALLEST_ENGINE_MB, Math.floor(bytes / 2 / 1024 / 1024));
+}
+
+/**
+ * Staging memory of the process (contract 02 §6.1). An engine gets the least of its own limit and an eighth of what is
+ * left, so that many engines fit; whole limits would let one large pipeline shut out all others. Nobody waits here, so
+ * that families of executions cannot wait for each other.
+ */
+export class MemoryBudget {
+  #leftMb: number;
+
+  constructor(readonly totalMb: number) {
+    this.#leftMb = totalMb;
+  }
+
+  get leftMb(): number {
+    return this.#leftMb;
+  }
+
+  hasRoom(): boolean {
+    return this.#leftMb >= SMALLEST_ENGINE_MB;
+  }
+
+  /** Takes memory for an engine limited to `limitMb`; undefined when less than the smallest engine is left. */
+  reserve(limitMb: number): MemoryReservation | undefined {
+    if (!this.hasRoom()) return undefined;
+    const share = Math.max(SMALLEST_ENGINE_MB, Math.floor(this.#leftMb / SHARE_OF_WHAT_IS_LEFT));
+    const mb = Math.min(limitMb, share);
+    this.#leftMb -= mb;
+    let held = true;
+    return {
+      mb,
+      release: () => {
+        if (held) this.#leftMb += mb;
+        held = false;
+      },
+    };
+  }
+}
+
+export interface MemoryReservation {
+  readonly mb: number;
+  /** Gives the memory back; further calls do nothing. */
+  release(): void;
+}

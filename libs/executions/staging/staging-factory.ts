@@ -1,0 +1,127 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { PenstockError } from '#libs/kernel';
+import { engineFailure } from './engine-failure.js';
+import type { MemoryBudget } from './memory-budget.js';
+import type { NativeCallGate } from './native-call-gate.js';
+import type { SpillFolders } from './spill-folders.js';
+import { INTERNAL_SCHEMA, StagingEngine } from './staging-engine.js';
+
+export interface StagingSettings {
+  /** Ceiling for one engine, `datapipelines.staging.max-memory-mb`. */
+  maxMemoryMb: number;
+  /** What one engine may write to disk; 0 = never spills. */
+  maxSpillMb: number;
+  threads: number;
+  maxConnections: number;
+  closeGraceMs: number;
+}
+
+export interface StagingProblems {
+  /** `pipeline.staging.cleanup_failed`: logged, never raised. */
+  cleanupFailed(executionId: string, error: unknown): void;
+}
+
+/** Opens staging engines (contract 02 §6.1). */
+export class StagingFactory {
+  #active = 0;
+
+  constructor(
+    private readonly settings: StagingSettings,
+    private readonly budget: MemoryBudget,
+    private readonly gate: NativeCallGate,
+    private readonly spill: SpillFolders,
+    private readonly problems: StagingProblems,
+  ) {}
+
+  /** Engines open now. */
+  get active(): number {
+    return this.#active;
+  }
+
+  /** Whether a further engine would get memory; asked before an execution is recorded. */
+  hasRoom(): boolean {
+    return this.budget.hasRoom();
+  }
+
+  /**
+   * Opens the engine of one execution. `pipeline.staging.creation_failed` with reason `memory_budget` when no memory is
+   * left, else with the engine's own message.
+   */
+  async create(executionId: string, options: { maxMemoryMb?: number; signal: AbortSignal }): Promise<StagingEngine> {
+    const limit = Math.min(options.maxMemoryMb ?? Infinity, this.settings.maxMemoryMb);
+    const memory = this.budget.reserve(limit);
+    if (!memory) {
+      throw new PenstockError('pipeline.staging.creation_failed', {
+        message: 'The memory this server may use for staging is taken by other executions.',
+        details: { reason: 'memory_budget', total_mb: this.budget.totalMb },
+      });
+    }
+    this.#active++;
+    let folder: string | undefined;
+    const afterClose = async () => {
+      this.#active--;
+      memory.release();
+      try {
+        if (folder !== undefined) await this.spill.remove(folder);
+      } catch (error) {
+        this.problems.cleanupFailed(executionId, error);
+      }
+    };
+    let instance: DuckDBInstance | undefined;
+    try {
+      folder = await this.spill.prepare(executionId);
+      instance = await this.gate.run(() => DuckDBInstance.create(':memory:'), options.signal);
+      await this.#configure(instance, memory.mb, folder, options.signal);
+    } catch (error) {
+      instance?.closeSync();
+      await afterClose();
+      options.signal.throwIfAborted();
+      throw new PenstockError('pipeline.staging.creation_failed', {
+        message: `The staging engine did not open: ${engineFailure(error).message}`,
+        cause: error,
+      });
+    }
+    return new StagingEngine({
+      instance,
+      gate: this.gate,
+      limitMb: memory.mb,
+      spillLimitMb: this.settings.maxSpillMb,
+      maxConnections: this.settings.maxConnections,
+      closeGraceMs: this.settings.closeGraceMs,
+      afterClose,
+      onCleanupFailure: (error) => this.problems.cleanupFailed(executionId, error),
+    });
+  }
+
+  /**
+   * Applied by SET GLOBAL after opening: as open options the spill cap is reported but not enforced and the time zone
+   * fails (measured on 1.5.6). The lock comes last, before any author's SQL.
+   */
+  async #configure(instance: DuckDBInstance, memoryMb: number, folder: string, signal: AbortSignal): Promise<void> {
+    const { threads, maxSpillMb } = this.settings;
+    const statements = [
+      `SET GLOBAL memory_limit = '${memoryMb}MB'`,
+      `SET GLOBAL threads = ${threads}`,
+      `SET GLOBAL temp_directory = ${maxSpillMb > 0 ? literal(folder) : "''"}`,
+      ...(maxSpillMb > 0 ? [`SET GLOBAL max_temp_directory_size = '${maxSpillMb}MB'`] : []),
+      `SET GLOBAL TimeZone = 'UTC'`,
+      `SET GLOBAL allow_persistent_secrets = false`,
+      `SET GLOBAL allow_community_extensions = false`,
+      `SET GLOBAL autoinstall_known_extensions = false`,
+      `SET GLOBAL autoload_known_extensions = false`,
+      `CREATE SCHEMA "${INTERNAL_SCHEMA}"`,
+      `SET GLOBAL enable_external_access = false`,
+      `SET GLOBAL lock_configuration = true`,
+    ];
+    const connection = await this.gate.run(() => instance.connect(), signal);
+    try {
+      await this.gate.run(() => connection.run(statements.join('; ')), signal);
+    } finally {
+      connection.disconnectSync();
+    }
+  }
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
