@@ -24,8 +24,8 @@ export interface Statement {
   values: readonly unknown[];
 }
 
-/** How long a verb waits for another's lock; then the answer is a conflict, reason `busy` (contract 05 §10.1). */
-export const LOCK_TIMEOUT_SQL = `SET LOCAL lock_timeout = '5s'`;
+/** How long a verb waits for another's lock, in milliseconds; then the answer is a conflict, reason `busy` (contract 05 §10.1). */
+export const LOCK_TIMEOUT_MS = 5000;
 
 /** Every surviving version of one entity, lowest first. */
 export function statesStatement({ versions, key }: VersionedTables, entityId: string): Statement {

@@ -1,0 +1,92 @@
+import type { JsonObject, JsonValue } from '#libs/kernel';
+import type { TemplateRef } from '#libs/templates';
+import type { ColumnType, LogicalType } from '#libs/typesystem';
+
+/** A validated pipeline body (contract 01 §1). Only what the author owns; nothing server-assigned is in it. */
+export interface PipelineDocument {
+  schemaVersion: 1;
+  /** Folder path, never renamed. */
+  name: string;
+  displayName: string;
+  description: string;
+  settings: PipelineSettings;
+  parameters: ReadonlyMap<string, ParameterDeclaration>;
+  /** In document order; the order of execution is the graph's alone. */
+  nodes: readonly PipelineNode[];
+}
+
+export interface PipelineSettings {
+  /** `H2` is accepted for older bodies and runs on DuckDB. */
+  tempdbEngine?: 'DUCKDB' | 'H2';
+  tempdbMaxMemoryMb?: number;
+  /** Bound of one statement, for nodes that set none. */
+  queryTimeoutSeconds?: number;
+}
+
+/** Types a parameter may declare: all canonical ones but NULL. */
+export type ParameterType = Exclude<LogicalType, 'NULL'>;
+
+export interface ParameterDeclaration {
+  type: ParameterType;
+  required: boolean;
+  precision?: number;
+  scale?: number;
+  /** As written; it has passed the coercion of `declaredType`. Never null: a null default counts as absent. */
+  default?: JsonValue;
+  description?: string;
+}
+
+export type PipelineNode = SqlNode;
+
+export const SQL_NODE_TYPES = ['DQL', 'DML', 'DDL'] as const;
+export type SqlNodeType = (typeof SQL_NODE_TYPES)[number];
+
+/** A node that renders a template and runs the one statement in it. */
+export interface SqlNode {
+  id: string;
+  type: SqlNodeType;
+  description?: string;
+  dependsOn: readonly string[];
+  /** A datasource's name, or `tempdb`. */
+  source: string;
+  template: TemplateRef;
+  /** Only on DQL; absent there means the caller. */
+  output?: NodeOutput;
+  settings: NodeSettings;
+}
+
+export interface NodeSettings {
+  /** Wall clock of the node. */
+  timeoutSeconds?: number;
+  /** Bound of its statement. */
+  queryTimeoutSeconds?: number;
+}
+
+export type NodeOutput =
+  | { target: 'tempdb'; table: string }
+  | { target: 'caller' }
+  | { target: 'datasource'; datasource: string; table: string; mode: 'replace' | 'append' };
+
+export const TEMPDB = 'tempdb';
+
+/** The size and type a parameter's values are coerced to. */
+export function declaredType({ type, precision, scale }: ParameterDeclaration): ColumnType {
+  return { type, ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }) };
+}
+
+/** Whether the node's rows are the execution's result, by word or by omission (contract 01 §2). */
+export function isCallerNode(node: SqlNode): boolean {
+  return node.type === 'DQL' && (node.output === undefined || node.output.target === 'caller');
+}
+
+/** At most one node of a valid document delivers to the caller. */
+export function callerNode(document: PipelineDocument): SqlNode | undefined {
+  return document.nodes.find(isCallerNode);
+}
+
+/** A document together with the tree that is stored for it. */
+export interface ReadDocument {
+  document: PipelineDocument;
+  /** The normal form: defaults of contract 01 §1 applied, unknown keys and nulls gone, numbers as written. */
+  stored: JsonObject;
+}

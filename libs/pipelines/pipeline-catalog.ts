@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { isUuid } from '#libs/kernel';
+import type { VersionStatus } from '#libs/lifecycle';
+import { Database, type Queryable } from '#libs/persistence';
+import type { PipelineDocument } from './document/pipeline-document.js';
+import { readStoredDocument } from './document/stored-document.js';
+
+/** One version of a pipeline, ready to be launched. */
+export interface RunnableVersion {
+  pipelineId: string;
+  workspaceId: string;
+  name: string;
+  version: number;
+  status: VersionStatus;
+  bodyHash: string;
+  document: PipelineDocument;
+  /** Microseconds, `YYYY-MM-DDTHH:MM:SS.ffffffZ`; null while it was never released. */
+  releasedAt: string | null;
+}
+
+interface RunnableRow {
+  pipelineId: string;
+  workspaceId: string;
+  name: string;
+  version: number;
+  status: VersionStatus;
+  bodyHash: string;
+  body: string;
+  releasedAt: string | null;
+}
+
+const SELECT = `
+  SELECT p.id AS "pipelineId", p.workspace_id AS "workspaceId", p.name, v.version, v.status,
+         v.body_hash AS "bodyHash", v.body_json AS body, v.released_at AS "releasedAt"
+    FROM pipelines p JOIN pipeline_versions v ON v.pipeline_id = p.id
+   WHERE p.workspace_id = $1 AND p.id = $2 AND v.status <> 'DISCARDED'`;
+
+/** What executions and endpoints ask of a pipeline. Authorises nothing: its callers did. */
+@Injectable()
+export class PipelineCatalog {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * The version to run: the given one exactly, else the working one (the draft, else the pointer's).
+   * Undefined for an unknown pipeline or version, a discarded one, or another workspace's: all alike.
+   */
+  async forRun(
+    workspaceId: string,
+    pipelineId: string,
+    version?: number,
+    q: Queryable = this.database,
+  ): Promise<RunnableVersion | undefined> {
+    if (!isUuid(pipelineId)) return undefined;
+    const rows =
+      version === undefined
+        ? await q.query<RunnableRow>(
+            `${SELECT} AND (v.status = 'DRAFT' OR v.version = p.current_version)
+              ORDER BY (v.status = 'DRAFT') DESC LIMIT 1`,
+            [workspaceId, pipelineId],
+          )
+        : await q.query<RunnableRow>(`${SELECT} AND v.version = $3`, [workspaceId, pipelineId, version]);
+    return runnable(rows[0]);
+  }
+
+  /** The version the pointer names, which endpoints serve; undefined while it names none. */
+  async released(
+    workspaceId: string,
+    pipelineId: string,
+    q: Queryable = this.database,
+  ): Promise<RunnableVersion | undefined> {
+    if (!isUuid(pipelineId)) return undefined;
+    const rows = await q.query<RunnableRow>(`${SELECT} AND v.version = p.current_version`, [workspaceId, pipelineId]);
+    return runnable(rows[0]);
+  }
+
+  /** The id of a pipeline by its name, inside the workspace. */
+  async idOf(workspaceId: string, name: string, q: Queryable = this.database): Promise<string | undefined> {
+    const rows = await q.query<{ id: string }>('SELECT id FROM pipelines WHERE workspace_id = $1 AND name = $2', [
+      workspaceId,
+      name,
+    ]);
+    return rows[0]?.id;
+  }
+}
+
+function runnable(row: RunnableRow | undefined): RunnableVersion | undefined {
+  if (!row) return undefined;
+  const { body, ...rest } = row;
+  const document = readStoredDocument(body);
+  return document && { ...rest, document };
+}

@@ -1,0 +1,3 @@
+export * from './pinned-template.js';
+export * from './reflected.js';
+export { TemplateCatalog, type TemplateLookup } from './template-catalog.js';
