@@ -5,7 +5,9 @@ export type TrustedProxies = readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
 
 /** Parses CIDR blocks; the configuration has checked them. */
 export function parseProxies(blocks: readonly string[]): TrustedProxies {
-  return blocks.map((block) => ipaddr.parseCIDR(block.includes('/') ? block : `${block}/${block.includes(':') ? 128 : 32}`));
+  return blocks.map((block) =>
+    ipaddr.parseCIDR(block.includes('/') ? block : `${block}/${block.includes(':') ? 128 : 32}`),
+  );
 }
 
 /** The peer, or the right-most untrusted hop of `X-Forwarded-For` when the peer is a trusted proxy (04 §2). */

@@ -19,7 +19,13 @@ export class Cookies {
   }
 
   setSession(response: Response, token: string, expiresAt: Date): void {
-    response.cookie(this.#session, token, { httpOnly: true, secure: this.secure, sameSite: 'lax', path: '/', expires: expiresAt });
+    response.cookie(this.#session, token, {
+      httpOnly: true,
+      secure: this.secure,
+      sameSite: 'lax',
+      path: '/',
+      expires: expiresAt,
+    });
   }
 
   /** Readable by scripts: a page sends it back as `DP-CSRF-Token`. */

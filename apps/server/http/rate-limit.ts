@@ -32,7 +32,8 @@ export class RateLimiter {
   perPrincipal() {
     return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
       const { path, principal, sourceIp } = contextOf(request);
-      if (path.class === 'probe' || path.class === 'asset' || path.class === 'page' || path.class === 'docs') return next();
+      if (path.class === 'probe' || path.class === 'asset' || path.class === 'page' || path.class === 'docs')
+        return next();
       const windows: Window[] = principal
         ? [
             ['second', 1, this.limits.perSecond],
@@ -79,7 +80,10 @@ interface Budget {
   over: boolean;
 }
 
-function toBudget(hit: { count: number; resetAtSeconds: number; nowSeconds: number }, [window, , limit]: Window): Budget {
+function toBudget(
+  hit: { count: number; resetAtSeconds: number; nowSeconds: number },
+  [window, , limit]: Window,
+): Budget {
   return {
     window,
     limit,

@@ -43,7 +43,8 @@ export class PagesController {
   @Get('/settings/password')
   @Operation('public')
   password(@Req() request: Request, @Res() response: Response): void {
-    if (this.cookies.session(request) === undefined) return response.redirect(302, '/login?return_to=/settings/password');
+    if (this.cookies.session(request) === undefined)
+      return response.redirect(302, '/login?return_to=/settings/password');
     send(response, this.#password);
   }
 }

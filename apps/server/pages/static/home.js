@@ -37,13 +37,21 @@ async function start() {
     return undefined;
   }
   if (me.must_change_password) return window.location.assign('/settings/password');
-  element('who').textContent = `${me.display_name} (${me.email})${me.workspace ? ` in workspace ${me.workspace.name}` : ''}`;
+  element('who').textContent =
+    `${me.display_name} (${me.email})${me.workspace ? ` in workspace ${me.workspace.name}` : ''}`;
   await Promise.all([
-    fill('endpoints', '/api/v1/endpoints', 'Nothing is published yet. Release a pipeline, then POST /api/v1/endpoints.', (list, endpoint) =>
-      row(list, `GET ${endpoint.url}`, endpoint.description || endpoint.pipeline_name || ''),
+    fill(
+      'endpoints',
+      '/api/v1/endpoints',
+      'Nothing is published yet. Release a pipeline, then POST /api/v1/endpoints.',
+      (list, endpoint) => row(list, `GET ${endpoint.url}`, endpoint.description || endpoint.pipeline_name || ''),
     ),
-    fill('pipelines', '/api/v1/pipelines', 'No pipelines in this workspace yet. POST /api/v1/pipelines makes the first.', (list, pipeline) =>
-      row(list, pipeline.display_name, `${pipeline.name} · version ${pipeline.version} ${pipeline.status}`),
+    fill(
+      'pipelines',
+      '/api/v1/pipelines',
+      'No pipelines in this workspace yet. POST /api/v1/pipelines makes the first.',
+      (list, pipeline) =>
+        row(list, pipeline.display_name, `${pipeline.name} · version ${pipeline.version} ${pipeline.status}`),
     ),
   ]);
   return undefined;

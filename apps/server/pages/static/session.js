@@ -13,7 +13,11 @@ export async function call(method, path, body) {
   if (response.status === 204) return undefined;
   const answer = await response.json();
   if (response.ok) return answer.data;
-  throw Object.assign(new Error(answer.error.message), { code: answer.error.code, hint: answer.error.user_message, details: answer.error.details });
+  throw Object.assign(new Error(answer.error.message), {
+    code: answer.error.code,
+    hint: answer.error.user_message,
+    details: answer.error.details,
+  });
 }
 
 /** Where to go next: only a path of this server. */
