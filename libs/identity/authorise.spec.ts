@@ -131,7 +131,7 @@ describe('the order of judgement', () => {
 
   it('judges the scope before the workspace, and the workspace before the capability', () => {
     expect(codeOf(powerless, 'pipeline.create')).toBe('auth.scope.insufficient');
-    expect(codeOf({ ...powerless, scopes: ['author'] }, 'pipeline.create')).toBe('workspace.membership_required');
+    expect(codeOf(session(null), 'pipeline.create')).toBe('workspace.membership_required');
     expect(codeOf({ ...powerless, scopes: ['author'], workspace: home }, 'pipeline.create')).toBe(
       'auth.key_issuer_role_lost',
     );
@@ -147,6 +147,14 @@ describe('the order of judgement', () => {
 });
 
 describe('workspaces in the judgement', () => {
+  it('leaves a key whose issuer was removed with nothing, not even the view of a viewer', () => {
+    const orphan = session(null, { ...keyFacts, keyKind: 'user', scopes: ['author'] });
+    expect(codeOf(orphan, 'pipeline.read')).toBe('auth.key_issuer_role_lost');
+    expect(codeOf(session(null, { ...keyFacts, keyKind: 'endpoint' }), 'endpoint.serve')).toBe(
+      'auth.key_issuer_role_lost',
+    );
+  });
+
   it('judges a named workspace by the flags held there, not by those of the active one', () => {
     const viewerAtHome = session({});
     const elsewhere = { ...home, id: 'w2', name: 'elsewhere', flags: allFlags };

@@ -39,11 +39,15 @@ export function authorise(
 ): ActingWorkspace {
   const row = operationRow(operation);
   judgeCredential(principal, operation, row);
-  const acting = workspace ?? missingWorkspace();
+  if (!workspace) {
+    // A key always has its pin; without one its issuer is no member there any more, which is less than a viewer.
+    if (principal.method === 'api_key') refuseCapability(principal, operation, row.capability, undefined);
+    throw new PenstockError('workspace.membership_required');
+  }
   const granted =
-    row.capability === 'fenced' ? principal.method === 'promotion' : holdsCapability(acting, row.capability);
-  if (!granted) refuseCapability(principal, operation, row.capability, acting);
-  return acting;
+    row.capability === 'fenced' ? principal.method === 'promotion' : holdsCapability(workspace, row.capability);
+  if (!granted) refuseCapability(principal, operation, row.capability, workspace);
+  return workspace;
 }
 
 /** Judges an operation on oneself; it needs no workspace. */
@@ -68,7 +72,8 @@ export function authoriseRequest(principal: Principal, operation: OperationId): 
 
 /** The workspace the principal acts in. @throws `workspace.membership_required` when there is none. */
 export function workspaceOf(principal: Principal): ActingWorkspace {
-  return principal.workspace ?? missingWorkspace();
+  if (!principal.workspace) throw new PenstockError('workspace.membership_required');
+  return principal.workspace;
 }
 
 /** Whether one of the scopes reaches the required one: `author ⊃ execute ⊃ read`. */
@@ -107,10 +112,6 @@ function judgeCredential(principal: Principal, operation: OperationId, row: Oper
 
 function refuseKind(reason: 'endpoint_key_off_surface' | 'server_key_off_surface'): never {
   throw new PenstockError('endpoint.key_kind_refused', { details: { reason } });
-}
-
-function missingWorkspace(): never {
-  throw new PenstockError('workspace.membership_required');
 }
 
 function refuseCapability(
