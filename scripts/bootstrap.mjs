@@ -15,7 +15,9 @@ const stamp = join(root, 'node_modules', '.penstock-install');
 const node24 = join(root, 'node_modules', '.bin', 'node');
 
 function lockHash() {
-  return createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  return createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
 }
 
 function installed() {
@@ -25,9 +27,14 @@ function installed() {
 function install() {
   console.log('Installing dependencies (once, about a minute) …');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const outcome = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: 'inherit' });
+  const outcome = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   if (outcome.status !== 0) {
-    console.error('The dependencies could not be installed. Check the network and `npm config get registry`, then run the command again.');
+    console.error(
+      'The dependencies could not be installed. Check the network and `npm config get registry`, then run the command again.',
+    );
     process.exit(outcome.status ?? 1);
   }
   writeFileSync(stamp, lockHash());

@@ -49,7 +49,19 @@ function part(name, inputs, outputs, build) {
 
 export function buildAll() {
   part('server', ['apps/server', 'libs', 'migrations', '.swcrc'], ['dist/apps', 'dist/libs', 'dist/migrations'], () =>
-    run(bin('swc'), ['apps/server', 'libs', 'migrations', '-d', 'dist', '--config-file', '.swcrc', '--copy-files', '--quiet', '--ignore', '**/*.spec.ts']),
+    run(bin('swc'), [
+      'apps/server',
+      'libs',
+      'migrations',
+      '-d',
+      'dist',
+      '--config-file',
+      '.swcrc',
+      '--copy-files',
+      '--quiet',
+      '--ignore',
+      '**/*.spec.ts',
+    ]),
   );
   if (existsSync(join(root, 'apps', 'graphiql', 'vite.config.js'))) {
     part('graphiql', ['apps/graphiql', 'package-lock.json'], ['dist/graphiql'], () =>

@@ -14,7 +14,11 @@ const steps = [
 let failed = 0;
 for (const [name, program, args] of steps) {
   const started = Date.now();
-  const outcome = spawnSync(bin(program), args, { cwd: root, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=6144' } });
+  const outcome = spawnSync(bin(program), args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '--max-old-space-size=6144' },
+  });
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
   const ok = outcome.status === 0;
   console.log(`${ok ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);

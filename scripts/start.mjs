@@ -5,6 +5,10 @@ import { buildAll } from './build.mjs';
 
 const root = join(import.meta.dirname, '..');
 buildAll();
-const server = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist/apps/server/main.js'), ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
+const server = spawn(
+  process.execPath,
+  ['--enable-source-maps', join(root, 'dist/apps/server/main.js'), ...process.argv.slice(2)],
+  { cwd: root, stdio: 'inherit' },
+);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill(signal));
 server.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
