@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { parse } from 'lossless-json';
 import { buildAll } from './build.mjs';
 import { demoCredentials } from './demo/credentials.mjs';
 import { readEvents } from './demo/events.mjs';
@@ -158,7 +159,8 @@ function eventText(event, data) {
 
 async function api(method, path) {
   const response = await fetch(`${base}${path}`, { method, headers: { 'DP-API-Key': credentials.userKey } });
-  const body = await response.json();
+  // Exact: a DECIMAL keeps its zeros, a BIGINT its last digit.
+  const body = parse(await response.text());
   if (!response.ok) fail(`${method} ${path} answered ${response.status}: ${body.error?.message ?? ''}`);
   return body;
 }
