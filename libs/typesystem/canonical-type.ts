@@ -82,3 +82,30 @@ export function describeType({ type, precision, scale }: ColumnType): string {
   if (precision === undefined) return scale === undefined ? type : `${type}(*,${scale})`;
   return scale === undefined ? `${type}(${precision})` : `${type}(${precision},${scale})`;
 }
+
+/** Whether a value has the in-memory form of its type; null belongs to every type. */
+export function hasFormOf({ type, scale }: ColumnType, value: CanonicalValue): boolean {
+  if (value === null) return true;
+  switch (type) {
+    case 'NULL':
+      return false;
+    case 'BOOLEAN':
+      return typeof value === 'boolean';
+    case 'INTEGER':
+      return typeof value === 'number' && (value | 0) === value;
+    case 'TIME':
+      return typeof value === 'number' && Number.isInteger(value);
+    case 'BIGINTEGER':
+    case 'TIMESTAMP':
+      return typeof value === 'bigint' && BigInt.asIntN(64, value) === value;
+    case 'DECIMAL':
+      return scale === undefined ? typeof value === 'number' : isDecimal(value);
+    case 'BIGDECIMAL':
+      return isDecimal(value);
+    case 'STRING':
+    case 'DATE':
+      return typeof value === 'string';
+    case 'BINARY':
+      return value instanceof Uint8Array;
+  }
+}

@@ -35,7 +35,8 @@ export function classifyStatement(dialect: Dialect, sql: string): StatementVerdi
   if (tokens.some(({ executable }) => executable)) return { ok: true, class: 'OTHER', keyword: '/*!' };
   const keyword = leadingKeyword(statement);
   const found = classOf(dialect, keyword);
-  if (found === 'DQL' && writesInto(statement)) return { ok: true, class: 'OTHER', keyword: 'INTO' };
+  if (found === 'DQL' && HAS_SELECT_INTO[dialect] && writesInto(statement))
+    return { ok: true, class: 'OTHER', keyword: 'INTO' };
   return { ok: true, class: found, keyword };
 }
 
@@ -56,6 +57,18 @@ function leadingKeyword(statement: readonly SqlToken[]): string {
     at = skipWithList(statement, at);
   }
 }
+
+/** DuckDB has no SELECT INTO, and its UNPIVOT says INTO for something else. */
+const HAS_SELECT_INTO: Record<Dialect, boolean> = {
+  POSTGRES: true,
+  ORACLE: true,
+  MSSQL: true,
+  MYSQL: true,
+  H2: true,
+  SQLITE: true,
+  DUCKDB: false,
+  LAKE: false,
+};
 
 const SET_OPERATORS = ['UNION', 'EXCEPT', 'INTERSECT', 'MINUS', 'ALL', 'DISTINCT'];
 
