@@ -9,3 +9,4 @@ export * from './json/value.js';
 export * from './json/limits.js';
 export * from './json/read.js';
 export * from './json/write.js';
+export * from './configuration/index.js';

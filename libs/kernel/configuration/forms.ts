@@ -1,0 +1,140 @@
+import ipaddr from 'ipaddr.js';
+import type { Parsed, TextForm } from './definition.js';
+
+/** `https://host[:port]`: scheme, host and port of a server, nothing else. */
+export const ORIGIN: TextForm = {
+  accepts: 'origin such as `https://data.example.com`',
+  parse: (text) => {
+    const url = parseUrl(text);
+    if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+      return { problem: 'must be an origin such as https://data.example.com' };
+    }
+    if (url.username || url.password || url.pathname !== '/' || url.search || url.hash || /[*]/.test(url.host)) {
+      return { problem: 'must be scheme, host and port only: no wildcard, user, path or query' };
+    }
+    return { value: url.origin };
+  },
+};
+
+/** An address block; a bare address is a block of one. */
+export const CIDR: TextForm = {
+  accepts: 'CIDR block such as `10.0.0.0/8`',
+  parse: (text) => {
+    const valid = text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.IPv6.isValid(text) || isDottedQuad(text);
+    if (!valid) return { problem: 'must be a CIDR block such as 10.0.0.0/8' };
+    return { value: text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}` };
+  },
+};
+
+/** `ipaddr.js` also reads `010.1` and `0x7f.1`; an operator means none of these. */
+function isDottedQuad(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text);
+}
+
+export const POSTGRES_URL: TextForm = {
+  accepts: 'PostgreSQL URL',
+  parse: (text) => {
+    const plain = text.replace(/^jdbc:/, '');
+    const url = parseUrl(plain);
+    if (!url || !['postgres:', 'postgresql:'].includes(url.protocol) || !url.hostname) {
+      return { problem: 'must have the form postgres://user:password@host:5432/database' };
+    }
+    return { value: plain };
+  },
+};
+
+export const REDIS_URL: TextForm = {
+  accepts: 'Redis URL',
+  parse: (text) => {
+    const url = parseUrl(text);
+    if (!url || !['redis:', 'rediss:'].includes(url.protocol) || !url.hostname) {
+      return { problem: 'must have the form redis://[:password@]host:6379[/database]' };
+    }
+    return { value: text };
+  },
+};
+
+/** Base64 (either alphabet, padding optional) of a number of random bytes; the text itself is the value. */
+export function base64Bytes(size: { exactly: number } | { atLeast: number }): TextForm {
+  const wanted = 'exactly' in size ? `exactly ${size.exactly}` : `at least ${size.atLeast}`;
+  const accepts = `base64 of ${wanted} bytes`;
+  return {
+    accepts,
+    parse: (text): Parsed<string> => {
+      const bytes = base64Length(text);
+      const right = 'exactly' in size ? bytes === size.exactly : bytes >= size.atLeast;
+      return right ? { value: text } : { problem: `must be ${accepts}` };
+    },
+  };
+}
+
+/** Bytes a base64 text stands for, -1 when it is none. */
+function base64Length(text: string): number {
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return -1;
+  const digits = text.replace(/=+$/, '').length;
+  if (digits % 4 === 1 || (text.includes('=') && text.length % 4 !== 0)) return -1;
+  return Math.floor((digits * 3) / 4);
+}
+
+export const EMAIL: TextForm = {
+  accepts: 'e-mail address',
+  parse: (text) => {
+    const value = text.trim().normalize('NFC').toLowerCase();
+    if (value.length > 254 || !/^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u.test(value)) {
+      return { problem: 'must be an e-mail address' };
+    }
+    return { value };
+  },
+};
+
+export const ARGON2_HASH: TextForm = {
+  accepts: 'Argon2id hash',
+  parse: (value) =>
+    value.startsWith('$argon2id$') ? { value } : { problem: 'must be an Argon2id hash ($argon2id$…)' },
+};
+
+export const ABSOLUTE_PATH: TextForm = {
+  accepts: 'absolute path',
+  parse: (value) => (value.startsWith('/') ? { value } : { problem: 'must be an absolute path' }),
+};
+
+export const TIME_ZONE: TextForm = {
+  accepts: 'IANA time zone',
+  parse: (value) => {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: value });
+    } catch (cause) {
+      if (cause instanceof RangeError) return { problem: 'must be an IANA time zone such as Europe/Berlin' };
+      throw cause;
+    }
+    return { value };
+  },
+};
+
+/** A day of every year: 29 February is not one. */
+export const MONTH_DAY: TextForm = {
+  accepts: 'month and day, `MM-DD`',
+  parse: (value) => {
+    const match = /^(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.exec(value);
+    const days = match ? new Date(Date.UTC(2023, Number(match[1]), 0)).getUTCDate() : 0;
+    return match && Number(match[2]) <= days ? { value } : { problem: 'must be a day of every year, as MM-DD' };
+  },
+};
+
+export const DEPLOYMENT_NAME: TextForm = {
+  accepts: 'lower-case letters, digits, `_` and `-`, at most 32',
+  parse: (value) =>
+    /^[a-z0-9][a-z0-9_-]{0,31}$/.test(value)
+      ? { value }
+      : { problem: 'must be lower-case letters, digits, "_" and "-", at most 32' },
+};
+
+export const SCOPE: TextForm = {
+  accepts: '`read`, `execute` or `author`',
+  parse: (value) =>
+    ['read', 'execute', 'author'].includes(value) ? { value } : { problem: 'must be read, execute or author' },
+};
+
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}

@@ -1,0 +1,128 @@
+import { flag, integer, list, optionalText, secret, type DefaultFacts } from '../definition.js';
+import { ARGON2_HASH, CIDR, EMAIL, ORIGIN, SCOPE } from '../forms.js';
+import { isHardened } from './server.js';
+
+function secureByDefault(facts: DefaultFacts): boolean {
+  if (isHardened(facts)) return true;
+  const baseUrl = facts.value('datapipelines.auth.base-url');
+  return typeof baseUrl === 'string' ? baseUrl.startsWith('https:') : !facts.embedded;
+}
+
+export const signInKeys = {
+  'datapipelines.auth.base-url': optionalText({
+    form: ORIGIN,
+    about: 'Address under which people and agents reach this server; links, cookies and CORS follow it.',
+  }),
+  'datapipelines.auth.trusted-proxies': list({
+    form: CIDR,
+    about: 'Proxies whose `X-Forwarded-For` is believed.',
+  }),
+  'datapipelines.auth.jwt.ttl-hours': integer({
+    default: 8,
+    min: 1,
+    max: 720,
+    about: 'Hours until a session ends, used or not.',
+  }),
+  'datapipelines.auth.session.idle-minutes': integer({
+    default: 120,
+    min: 0,
+    max: 43_200,
+    about: 'Minutes without a request after which a session ends; 0 switches this off.',
+  }),
+  'datapipelines.auth.session.max-per-user': integer({
+    default: 20,
+    min: 1,
+    max: 1000,
+    about: 'Sessions a person may have at once; a further one ends the oldest.',
+  }),
+  'datapipelines.auth.cookie-secure': flag({
+    default: {
+      says: 'true if hardened or the base URL is https; without a base URL, true unless embedded',
+      from: secureByDefault,
+    },
+    about: 'Whether cookies are sent over https only.',
+  }),
+  'datapipelines.auth.session.host-prefix': flag({
+    default: {
+      says: 'as `auth.cookie-secure`',
+      from: (facts) => facts.value('datapipelines.auth.cookie-secure') === true,
+    },
+    about: 'Whether cookies carry the `__Host-` prefix, which ties them to this host.',
+  }),
+  'datapipelines.auth.allow-local-only': flag({
+    default: false,
+    about: 'Hardened posture: accept local passwords as the only way to sign in.',
+  }),
+  'datapipelines.auth.bootstrap-admin-email': optionalText({
+    form: EMAIL,
+    about: 'The account created with this address becomes super administrator, once.',
+  }),
+  'datapipelines.auth.local.enabled': flag({
+    default: { says: 'true in embedded mode, else false', from: (facts) => facts.embedded },
+    about: 'Sign in with e-mail address and password.',
+  }),
+  'datapipelines.auth.local.bootstrap-password': secret({
+    about: 'First password of the bootstrap administrator; must be changed at the first sign-in.',
+  }),
+  'datapipelines.auth.local.bootstrap-password-hash': secret({
+    form: ARGON2_HASH,
+    about: 'The same as a hash, so that no password stands in the configuration.',
+  }),
+  'datapipelines.auth.local.one-time-password-hours': integer({
+    default: 72,
+    min: 1,
+    max: 720,
+    about: 'Hours a one-time password can be used.',
+  }),
+  'datapipelines.auth.local.lockout.max-failures': integer({
+    default: 5,
+    min: 1,
+    max: 100,
+    about: 'Wrong passwords in a row that lock an account.',
+  }),
+  'datapipelines.auth.local.lockout.duration-minutes': integer({
+    default: 15,
+    min: 1,
+    max: 1440,
+    about: 'Minutes a locked account stays locked.',
+  }),
+  'datapipelines.auth.rate-limit.login-per-minute': integer({
+    default: 10,
+    min: 1,
+    max: 10_000,
+    about: 'Sign-in attempts a minute from one address (IPv6: one /64).',
+  }),
+};
+
+export const apiKeyKeys = {
+  'datapipelines.auth.api-keys.cache-ttl-seconds': integer({
+    default: 60,
+    min: 1,
+    max: 3600,
+    about: 'Seconds a verified key, session or membership is believed without asking the database.',
+  }),
+  'datapipelines.auth.api-keys.default-scopes': list({
+    default: ['read'],
+    form: SCOPE,
+    about: 'Scopes of a new user key that names none.',
+  }),
+  'datapipelines.auth.api-keys.max-lifetime-days': integer({
+    default: 0,
+    min: 0,
+    max: 3650,
+    about: 'Longest lifetime of a key in days; 0 allows keys that never expire.',
+  }),
+};
+
+export const governanceKeys = {
+  'datapipelines.workspaces.member-datasources-enabled': flag({
+    default: true,
+    about: 'Whether workspace administrators may register datasources of their own.',
+  }),
+  'datapipelines.audit.retention-days': integer({
+    default: 365,
+    min: 1,
+    max: 36_500,
+    about: 'Days audit rows are kept.',
+  }),
+};

@@ -1,0 +1,173 @@
+import { flag, choice, integer, list, optionalChoice, text, type DefaultFacts } from '../definition.js';
+import { DEPLOYMENT_NAME, ORIGIN } from '../forms.js';
+
+export function isHardened(facts: DefaultFacts): boolean {
+  return facts.value('datapipelines.posture') === 'hardened';
+}
+
+export const deploymentKeys = {
+  'datapipelines.env': text({
+    default: 'local',
+    form: DEPLOYMENT_NAME,
+    about: 'Label of this deployment. Nothing but `local` is treated differently.',
+    aliases: { keys: ['datapipelines.deployment.name'] },
+  }),
+  'datapipelines.posture': optionalChoice(['development', 'hardened'], {
+    default: {
+      says: '`development` if env is `local`, otherwise required',
+      from: (facts) => (facts.value('datapipelines.env') === 'local' ? 'development' : undefined),
+    },
+    about:
+      '`hardened` refuses demo content, seeded passwords, a database or Redis on loopback, and plain http; it also switches authoring and introspection off by default.',
+  }),
+  'datapipelines.deployment.authoring-enabled': flag({
+    default: { says: 'false if hardened, else true', from: (facts) => !isHardened(facts) },
+    about: 'Whether drafts may be written here. Off: content arrives by import and promotion only.',
+  }),
+  'datapipelines.demo': flag({
+    default: false,
+    about: 'Create the demo workspace with its content at the first start.',
+  }),
+};
+
+export const serverKeys = {
+  'datapipelines.server.port': integer({
+    default: 8080,
+    min: 0,
+    max: 65535,
+    about: 'Port of the product (REST, GraphQL, endpoints, console); 0 takes any free one.',
+    aliases: { env: ['SERVER_PORT'] },
+  }),
+  'datapipelines.management.port': integer({
+    default: 9090,
+    min: 0,
+    max: 65535,
+    about: 'Port of metrics, apart from the product; 0 takes any free one.',
+    aliases: { env: ['MANAGEMENT_SERVER_PORT'] },
+  }),
+  'datapipelines.management.address': text({
+    default: '127.0.0.1',
+    about: 'Address the management port listens on.',
+    aliases: { env: ['MANAGEMENT_SERVER_ADDRESS'] },
+  }),
+  'datapipelines.shutdown.drain-wait-seconds': integer({
+    default: 0,
+    min: 0,
+    max: 86_400,
+    about: 'At shutdown, seconds to wait for running executions to end by themselves.',
+  }),
+  'datapipelines.server.shutdown-drain-seconds': integer({
+    default: 20,
+    min: 1,
+    max: 300,
+    about: 'At shutdown, seconds given to write the last rows and events of cancelled executions.',
+  }),
+  'datapipelines.jobs.enabled': flag({
+    default: true,
+    about: 'Run retention and recovery jobs in this process; off leaves them to an external runner.',
+  }),
+};
+
+export const webKeys = {
+  'datapipelines.limits.max-request-bytes': integer({
+    default: 2_097_152,
+    min: 65_536,
+    max: 67_108_864,
+    about: 'Largest request body in bytes.',
+  }),
+  'datapipelines.web.page-default-limit': integer({
+    default: 50,
+    min: 1,
+    max: 1000,
+    about: 'Rows of a list page when the request names none.',
+  }),
+  'datapipelines.web.page-max-limit': integer({
+    default: 200,
+    min: 1,
+    max: 1000,
+    about: 'Most rows of a list page; a larger request is cut to it.',
+  }),
+  'datapipelines.cors.allowed-origins': list({
+    form: ORIGIN,
+    about: 'Origins besides the base URL whose pages may call the API with credentials. `*` is refused.',
+  }),
+  'datapipelines.ui.theme': choice(['dark', 'light'], {
+    default: 'dark',
+    about: 'Look of the console for people who chose none.',
+  }),
+};
+
+export const loggingKeys = {
+  'datapipelines.observability.logging.format': choice(['json', 'text'], {
+    default: 'json',
+    about: 'One JSON object a line, or lines for reading.',
+  }),
+  'datapipelines.observability.logging.level': choice(['debug', 'info', 'warn', 'error'], {
+    default: 'info',
+    about: 'Least level that is logged.',
+  }),
+};
+
+export const graphqlKeys = {
+  'datapipelines.graphql.introspection': choice(['authenticated', 'off'], {
+    default: {
+      says: '`off` if hardened, else `authenticated`',
+      from: (facts) => (isHardened(facts) ? 'off' : 'authenticated'),
+    },
+    about: 'Who may read the schema over GraphQL.',
+  }),
+  'datapipelines.graphql.max-depth': integer({
+    default: 10,
+    min: 1,
+    max: 100,
+    about: 'Most nested levels of an operation, fragments expanded.',
+  }),
+  'datapipelines.graphql.max-complexity': integer({
+    default: 1000,
+    min: 1,
+    max: 1_000_000,
+    about: 'Highest cost of an operation, judged before it runs.',
+  }),
+  'datapipelines.graphql.max-aliases': integer({
+    default: 15,
+    min: 0,
+    max: 1000,
+    about: 'Most aliases of an operation.',
+  }),
+  'datapipelines.graphql.max-root-fields': integer({
+    default: 20,
+    min: 1,
+    max: 1000,
+    about: 'Most root fields of a query.',
+  }),
+  'datapipelines.graphql.max-tokens': integer({
+    default: 4000,
+    min: 100,
+    max: 1_000_000,
+    about: 'Most tokens of a document; reading stops there.',
+  }),
+  'datapipelines.graphql.max-document-bytes': integer({
+    default: 65_536,
+    min: 1024,
+    max: 16_777_216,
+    about: 'Largest document in bytes.',
+  }),
+  'datapipelines.graphql.max-body-bytes': integer({
+    default: 1_048_576,
+    min: 1024,
+    max: 67_108_864,
+    about: 'Largest request body of /graphql in bytes.',
+  }),
+  'datapipelines.graphql.page-max': integer({
+    default: 200,
+    min: 1,
+    max: 1000,
+    about: 'Most edges of a connection page.',
+  }),
+  'datapipelines.graphql.timeout-seconds': integer({
+    default: 30,
+    min: 1,
+    max: 600,
+    about: 'Seconds an operation may take; fields still open then fail.',
+  }),
+};
