@@ -64,10 +64,7 @@ export function loadConfiguration(environment: Environment, options: LoadOptions
     cores: options.cores ?? availableParallelism(),
     temporaryDirectory: options.temporaryDirectory ?? tmpdir(),
   });
-  const production = environment['NODE_ENV'] === 'production';
-  const missing = missingSettings({ embedded, production, purpose: options.purpose ?? 'server' }, (key) =>
-    values.get(key),
-  );
+  const missing = missingSettings({ embedded, purpose: options.purpose ?? 'server' }, (key) => values.get(key));
   violations.push(...missing.filter(({ key }) => !invalid.has(key as ConfigurationKey)));
   if (options.purpose !== 'migration') violations.push(...crossViolations(values, invalid, embedded, environment));
   if (violations.length > 0) throw new ConfigurationError(violations);
