@@ -4,3 +4,4 @@ export * from './precondition.js';
 export * from './refusal.js';
 export * from './statements.js';
 export * from './folder-path.js';
+export * from './browse.js';

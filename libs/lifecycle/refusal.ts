@@ -1,5 +1,6 @@
-import { PenstockError, type ErrorCode } from '#libs/kernel';
+import { PenstockError, toWireStamp, type ErrorCode } from '#libs/kernel';
 import type { Refused, RefusalReason } from './decide.js';
+import type { VersionState } from './version-state.js';
 
 export type VersionedFamily = 'pipeline' | 'template';
 
@@ -22,25 +23,35 @@ export function refusalCode(family: VersionedFamily, reason: RefusalReason): Err
   return `${family}.version.${reason}`;
 }
 
-/**
- * The error of a refused verb. A `conflict` names what stands there now
- * (`current_body_hash`, `current_status`); `facts` adds who wrote it and when.
- */
+/** What stands where a verb wanted to go; a conflict also names the hash to build on, its writer and when. */
+function standing(reason: RefusalReason, subject: VersionState): Record<string, unknown> {
+  const found = { version: subject.version, current_status: subject.status };
+  if (reason !== 'conflict') return found;
+  return {
+    ...found,
+    current_body_hash: subject.bodyHash,
+    updated_by: subject.updatedBy ?? null,
+    updated_at: subject.updatedAt ? toWireStamp(subject.updatedAt) : null,
+  };
+}
+
+/** The error of a refused verb; `facts` are further details. */
 export function refusal(
   family: VersionedFamily,
   refused: Pick<Refused, 'reason' | 'subject'>,
   facts: Record<string, unknown> = {},
 ): PenstockError {
   const { reason, subject } = refused;
-  const standing = subject
-    ? {
-        version: subject.version,
-        current_status: subject.status,
-        ...(reason === 'conflict' ? { current_body_hash: subject.bodyHash } : {}),
-      }
-    : {};
   return new PenstockError(refusalCode(family, reason), {
     message: SENTENCES[reason],
-    details: { ...standing, ...facts },
+    details: { ...(subject ? standing(reason, subject) : {}), ...facts },
+  });
+}
+
+/** Another transaction holds what this one needs, for longer than it may wait (contract 05 §10.1). */
+export function busy(family: VersionedFamily): PenstockError {
+  return new PenstockError(`${family}.version.conflict`, {
+    message: 'Somebody else is changing this right now: try again in a moment.',
+    details: { reason: 'busy' },
   });
 }

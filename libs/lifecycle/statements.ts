@@ -30,7 +30,8 @@ export const LOCK_TIMEOUT_MS = 5000;
 /** Every surviving version of one entity, lowest first. */
 export function statesStatement({ versions, key }: VersionedTables, entityId: string): Statement {
   return {
-    sql: `SELECT version, status, body_hash AS "bodyHash" FROM ${versions} WHERE ${key} = $1 ORDER BY version`,
+    sql: `SELECT version, status, body_hash AS "bodyHash", updated_by AS "updatedBy", updated_at AS "updatedAt"
+            FROM ${versions} WHERE ${key} = $1 ORDER BY version`,
     values: [entityId],
   };
 }

@@ -9,6 +9,9 @@ export interface VersionState {
   version: number;
   status: VersionStatus;
   bodyHash: string;
+  /** Last draft writer and when (µs, UTC): what a conflict tells the one who lost. */
+  updatedBy?: string | null;
+  updatedAt?: string | null;
 }
 
 /** What the state machine knows of one pipeline or template: its surviving versions and the sticky pointer. */

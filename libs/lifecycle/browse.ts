@@ -1,0 +1,131 @@
+import type { Statement, VersionedTables } from './statements.js';
+import type { EntityStatus } from './version-state.js';
+
+/** A folder is only a name prefix: no rows stand for it (contract 05 §2). */
+export interface Folder {
+  path: string;
+  segment: string;
+  /** Entities in the whole subtree. */
+  count: number;
+}
+
+/** A text as the pattern of `LIKE … ESCAPE '\'` that matches exactly itself. */
+export function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}
+
+/** Predicate over alias `e`: the derived status of an entity (seed §4.4: an EXISTS probe, never a stored flag). */
+export function statusPredicate({ versions, key }: VersionedTables, status: EntityStatus): string {
+  const live = `EXISTS (SELECT FROM ${versions} s WHERE s.${key} = e.id AND s.status <> 'DISCARDED')`;
+  return status === 'ACTIVE' ? live : `NOT ${live}`;
+}
+
+/** Join of alias `w`: the working version of entity `e` – the draft, else the pointer's (contract 05 §10). */
+export function workingJoin({ versions, key }: VersionedTables): string {
+  return `LEFT JOIN LATERAL (
+       SELECT x.* FROM ${versions} x
+        WHERE x.${key} = e.id AND (x.status = 'DRAFT' OR x.version = e.current_version)
+        ORDER BY (x.status = 'DRAFT') DESC LIMIT 1) w ON TRUE`;
+}
+
+/** Predicate over alias `e`: a substring of path, display name or description; the pattern is parameter `$n`. */
+export function searchPredicate(n: number): string {
+  return `(e.name ILIKE $${n} ESCAPE '\\' OR e.display_name ILIKE $${n} ESCAPE '\\' OR e.description ILIKE $${n} ESCAPE '\\')`;
+}
+
+export function searchPattern(q: string): string {
+  return `%${escapeLike(q)}%`;
+}
+
+/** The pattern of names below a prefix, and where the rest of such a name begins. */
+function below(prefix: string): { pattern: string; from: number } {
+  return prefix === '' ? { pattern: '%', from: 1 } : { pattern: `${escapeLike(prefix)}/%`, from: prefix.length + 2 };
+}
+
+/** The folders of one level, with the number of entities under each: `segment`, `count`. */
+export function foldersStatement(
+  tables: VersionedTables,
+  workspaceId: string,
+  prefix: string,
+  status: EntityStatus,
+): Statement {
+  const { pattern, from } = below(prefix);
+  return {
+    sql: `SELECT split_part(substr(e.name, $3::int), '/', 1) COLLATE "C" AS segment, count(*)::int AS count
+            FROM ${tables.entities} e
+           WHERE e.workspace_id = $1 AND e.name LIKE $2 ESCAPE '\\'
+             AND position('/' IN substr(e.name, $3::int)) > 0 AND ${statusPredicate(tables, status)}
+           GROUP BY 1 ORDER BY 1`,
+    values: [workspaceId, pattern, from],
+  };
+}
+
+/** Predicate over alias `e` for the entities that stand directly in a folder, with its values from `$n` on. */
+export function levelPredicate(prefix: string, n: number): { sql: string; values: readonly unknown[] } {
+  const { pattern, from } = below(prefix);
+  return {
+    sql: `e.name LIKE $${n} ESCAPE '\\' AND position('/' IN substr(e.name, $${n + 1}::int)) = 0`,
+    values: [pattern, from],
+  };
+}
+
+export function folder(prefix: string, row: { segment: string; count: number }): Folder {
+  return { path: prefix === '' ? row.segment : `${prefix}/${row.segment}`, segment: row.segment, count: row.count };
+}
+
+/** What a list reads: columns over `e` (the entity) and `w` (its working version), and which entities. */
+export interface Selection {
+  tables: VersionedTables;
+  columns: string;
+  where: string;
+  values: readonly unknown[];
+}
+
+function from({ tables, where }: Selection): string {
+  return `FROM ${tables.entities} e ${workingJoin(tables)} WHERE ${where}`;
+}
+
+/** One page by position. Names sort by code point, so that every page of every door has one order. */
+export function pageStatement(selection: Selection, page: { offset: number; limit: number }): Statement {
+  const { columns, values } = selection;
+  return {
+    sql: `SELECT ${columns} ${from(selection)}
+           ORDER BY e.name COLLATE "C" OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
+    values: [...values, page.offset, page.limit],
+  };
+}
+
+export function countStatement(selection: Selection): Statement {
+  return { sql: `SELECT count(*)::int AS total ${from(selection)}`, values: selection.values };
+}
+
+const DEFAULT_PAGE = 50;
+
+interface NamePage {
+  first?: number;
+  after?: string;
+  last?: number;
+  before?: string;
+}
+
+/** One page by key: `after` and `before` are names. Reads one row more than asked, which tells whether there are more. */
+export function keysetStatement(selection: Selection, page: NamePage): Statement {
+  const { columns, values } = selection;
+  const backwards = page.last !== undefined;
+  const edge = values.length + 1;
+  return {
+    sql: `SELECT ${columns} ${from(selection)}
+             AND ($${edge}::text IS NULL OR e.name COLLATE "C" ${backwards ? '<' : '>'} $${edge})
+           ORDER BY e.name COLLATE "C" ${backwards ? 'DESC' : 'ASC'} LIMIT $${edge + 1}`,
+    values: [...values, (backwards ? page.before : page.after) ?? null, (page.last ?? page.first ?? DEFAULT_PAGE) + 1],
+  };
+}
+
+/** The rows of `keysetStatement` in list order, and whether others stand before and after them. */
+export function keysetItems<T>(rows: readonly T[], page: NamePage): { items: T[]; hasNext: boolean; hasPrevious: boolean } {
+  const size = page.last ?? page.first ?? DEFAULT_PAGE;
+  const items = rows.slice(0, size);
+  const more = rows.length > size;
+  if (page.last === undefined) return { items, hasNext: more, hasPrevious: page.after !== undefined };
+  return { items: items.reverse(), hasNext: page.before !== undefined, hasPrevious: more };
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import type { KeysetListing, KeysetPage, Listing, OffsetPage } from '#libs/kernel';
+import {
+  countStatement,
+  foldersStatement,
+  keysetItems,
+  keysetStatement,
+  levelPredicate,
+  pageStatement,
+  searchPattern,
+  searchPredicate,
+  statusPredicate,
+  TEMPLATE_TABLES,
+  type EntityStatus,
+  type Selection,
+  type Statement,
+} from '#libs/lifecycle';
+import { Database } from '#libs/persistence';
+import type { TemplateSummaryRow } from './template-views.js';
+
+export interface TemplateFilter {
+  /** Dialect of the working version; a word that is none matches nothing. */
+  dialect?: string | undefined;
+  /** Substring of path, display name or description, in any case. */
+  q?: string | undefined;
+  /** Default ACTIVE. */
+  status?: EntityStatus | undefined;
+}
+
+const COLUMNS = `e.name, e.display_name AS "displayName", e.description, e.current_version AS "currentVersion",
+  e.created_at AS "createdAt", e.created_by AS "createdBy", e.updated_at AS "updatedAt",
+  w.version, w.status, w.body_hash AS "bodyHash", w.dialect, w.is_library AS "isLibrary"`;
+
+/** Lists, searches and tree levels, filtered and paged in the database. */
+@Injectable()
+export class TemplateBrowseRepository {
+  constructor(private readonly database: Database) {}
+
+  list(workspaceId: string, filter: TemplateFilter, page: OffsetPage): Promise<Listing<TemplateSummaryRow>> {
+    return this.#page(filtered(workspaceId, filter), page);
+  }
+
+  /** `after` and `before` are names. */
+  async keyset(
+    workspaceId: string,
+    filter: TemplateFilter,
+    page: KeysetPage,
+  ): Promise<KeysetListing<TemplateSummaryRow>> {
+    return keysetItems(await this.#rows(keysetStatement(filtered(workspaceId, filter), page)), page);
+  }
+
+  async count(workspaceId: string, filter: TemplateFilter): Promise<number> {
+    return this.#count(filtered(workspaceId, filter));
+  }
+
+  async level(
+    workspaceId: string,
+    prefix: string,
+    status: EntityStatus,
+    page: OffsetPage,
+  ): Promise<Listing<TemplateSummaryRow> & { folders: { segment: string; count: number }[] }> {
+    const folders = foldersStatement(TEMPLATE_TABLES, workspaceId, prefix, status);
+    const level = levelPredicate(prefix, 2);
+    const where = `e.workspace_id = $1 AND ${level.sql} AND ${statusPredicate(TEMPLATE_TABLES, status)}`;
+    const selection = { tables: TEMPLATE_TABLES, columns: COLUMNS, where, values: [workspaceId, ...level.values] };
+    const entries = await this.#page(selection, page);
+    return { ...entries, folders: await this.database.query(folders.sql, folders.values) };
+  }
+
+  async #page(selection: Selection, page: OffsetPage): Promise<Listing<TemplateSummaryRow>> {
+    return { items: await this.#rows(pageStatement(selection, page)), total: await this.#count(selection) };
+  }
+
+  #rows({ sql, values }: Statement): Promise<TemplateSummaryRow[]> {
+    return this.database.query<TemplateSummaryRow>(sql, values);
+  }
+
+  async #count(selection: Selection): Promise<number> {
+    const { sql, values } = countStatement(selection);
+    const [row] = await this.database.query<{ total: number }>(sql, values);
+    return row?.total ?? 0;
+  }
+}
+
+function filtered(workspaceId: string, filter: TemplateFilter): Selection {
+  const values: unknown[] = [workspaceId];
+  const parts = ['e.workspace_id = $1', statusPredicate(TEMPLATE_TABLES, filter.status ?? 'ACTIVE')];
+  if (filter.dialect) parts.push(`w.dialect = $${values.push(filter.dialect)}`);
+  if (filter.q) parts.push(searchPredicate(values.push(searchPattern(filter.q))));
+  return { tables: TEMPLATE_TABLES, columns: COLUMNS, where: parts.join(' AND '), values };
+}

@@ -1,0 +1,273 @@
+import { Injectable } from '@nestjs/common';
+import { writeJson, type WriteSurface } from '#libs/kernel';
+import {
+  effectStatement,
+  lockVersionStatement,
+  pointerStatement,
+  statesStatement,
+  TEMPLATE_TABLES,
+  type Effect,
+  type EntityState,
+  type VersionState,
+  type VersionStatus,
+} from '#libs/lifecycle';
+import { Database, type Queryable, type Transaction } from '#libs/persistence';
+import type { Dialect } from '#libs/typesystem';
+import type { TemplateImport } from './pinned-template.js';
+
+/** The row of `templates`, as a lock holder sees it. */
+export interface TemplateEntity {
+  id: string;
+  name: string;
+  displayName: string;
+  description: string;
+  currentVersion: number | null;
+  createdBy: string;
+}
+
+/** The version-owned fields: what the hash covers (contract 05 §10.1). */
+export interface VersionContent {
+  dialect: Dialect;
+  isLibrary: boolean;
+  imports: readonly TemplateImport[];
+  body: string;
+}
+
+/** Everything a read of one version shows. */
+export interface TemplateVersionRow {
+  templateId: string;
+  name: string;
+  displayName: string;
+  description: string;
+  currentVersion: number | null;
+  entityCreatedAt: string;
+  entityUpdatedAt: string;
+  entityCreatedBy: string;
+  version: number;
+  status: VersionStatus;
+  engine: string;
+  dialect: Dialect;
+  isLibrary: boolean;
+  imports: string;
+  body: string;
+  bodyHash: string;
+  createdAt: string;
+  createdBy: string;
+  createdVia: WriteSurface;
+  updatedAt: string | null;
+  updatedBy: string | null;
+  updatedVia: WriteSurface;
+  releasedAt: string | null;
+  releasedBy: string | null;
+  discardedAt: string | null;
+  discardedBy: string | null;
+  draftVersion: number | null;
+  draftHash: string | null;
+  draftUpdatedBy: string | null;
+  draftUpdatedAt: string | null;
+}
+
+/** Who writes, and on which surface: stamped on version rows, the person always, never a key. */
+export interface Writer {
+  userId: string;
+  surface: WriteSurface;
+}
+
+const ENTITY = `e.id, e.name, e.display_name AS "displayName", e.description, e.current_version AS "currentVersion",
+  e.created_by AS "createdBy"`;
+
+const VERSION = `
+  SELECT e.id AS "templateId", e.name, e.display_name AS "displayName", e.description,
+         e.current_version AS "currentVersion", e.created_at AS "entityCreatedAt", e.updated_at AS "entityUpdatedAt",
+         e.created_by AS "entityCreatedBy", v.version, v.status, v.engine, v.dialect, v.is_library AS "isLibrary",
+         v.imports_json AS imports, v.body, v.body_hash AS "bodyHash", v.created_at AS "createdAt",
+         v.created_by AS "createdBy", v.created_via AS "createdVia", v.updated_at AS "updatedAt",
+         v.updated_by AS "updatedBy", v.updated_via AS "updatedVia", v.released_at AS "releasedAt",
+         v.released_by AS "releasedBy", v.discarded_at AS "discardedAt", v.discarded_by AS "discardedBy",
+         d.version AS "draftVersion", d.body_hash AS "draftHash", d.updated_by AS "draftUpdatedBy",
+         d.updated_at AS "draftUpdatedAt"
+    FROM templates e
+    JOIN template_versions v ON v.template_id = e.id
+    LEFT JOIN template_versions d ON d.template_id = e.id AND d.status = 'DRAFT'
+   WHERE e.workspace_id = $1 AND e.name = $2`;
+
+/** The one hash expression, over `$n`… = dialect, is_library, imports, body; computed where the row is written. */
+function hashOf(n: number): string {
+  return `encode(sha256(convert_to(jsonb_build_object('engine', 'freemarker', 'dialect', $${n}::text,
+            'is_library', $${n + 1}::boolean, 'imports', $${n + 2}::jsonb, 'body', $${n + 3}::text)::text, 'UTF8')), 'hex')`;
+}
+
+function contentValues({ dialect, isLibrary, imports, body }: VersionContent): unknown[] {
+  const stored = imports.map(({ id, version, alias }) => ({ id, version, alias }));
+  return [dialect, isLibrary, writeJson(stored), body];
+}
+
+/** SQL of `templates` and `template_versions`. Every statement takes part in the caller's transaction. */
+@Injectable()
+export class TemplateRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Version 1 as a draft, pointer NULL; the unique name is the guard. Returns the hash. */
+  async create(
+    tx: Transaction,
+    entity: { workspaceId: string; name: string; displayName: string; description: string },
+    content: VersionContent,
+    writer: Writer,
+  ): Promise<{ id: string; bodyHash: string }> {
+    const [row] = await tx.query<{ id: string; bodyHash: string }>(
+      `WITH entity AS (
+         INSERT INTO templates (workspace_id, name, display_name, description, created_by)
+         VALUES ($5, $6, $7, $8, $9) RETURNING id)
+       INSERT INTO template_versions (template_id, version, dialect, is_library, imports_json, body, status, body_hash,
+                                      updated_by, updated_at, created_via, updated_via, created_by)
+       SELECT id, 1, $1, $2, $3::jsonb, $4, 'DRAFT', ${hashOf(1)}, $9, NOW(), $10, $10, $9 FROM entity
+       RETURNING template_id AS id, body_hash AS "bodyHash"`,
+      [
+        ...contentValues(content),
+        entity.workspaceId,
+        entity.name,
+        entity.displayName,
+        entity.description,
+        writer.userId,
+        writer.surface,
+      ],
+    );
+    return row!;
+  }
+
+  async find(workspaceId: string, name: string, q: Queryable = this.database): Promise<TemplateEntity | undefined> {
+    const rows = await q.query<TemplateEntity>(
+      `SELECT ${ENTITY} FROM templates e WHERE e.workspace_id = $1 AND e.name = $2`,
+      [workspaceId, name],
+    );
+    return rows[0];
+  }
+
+  /** Takes the index row, which serialises every write and verb on the template (contract 05 §10.1). */
+  async lock(tx: Transaction, workspaceId: string, name: string): Promise<TemplateEntity | undefined> {
+    const rows = await tx.query<TemplateEntity>(
+      `SELECT ${ENTITY} FROM templates e WHERE e.workspace_id = $1 AND e.name = $2 FOR NO KEY UPDATE`,
+      [workspaceId, name],
+    );
+    return rows[0];
+  }
+
+  async state(q: Queryable, entity: Pick<TemplateEntity, 'id' | 'currentVersion'>): Promise<EntityState> {
+    const { sql, values } = statesStatement(TEMPLATE_TABLES, entity.id);
+    return { versions: await q.query<VersionState>(sql, values), currentVersion: entity.currentVersion };
+  }
+
+  async lockVersion(tx: Transaction, templateId: string, version: number): Promise<void> {
+    const { sql, values } = lockVersionStatement(TEMPLATE_TABLES, templateId, version);
+    await tx.query(sql, values);
+  }
+
+  /** Keeps imported versions as they are until this transaction ends; returns those that may be imported. */
+  async shareVersions(
+    tx: Transaction,
+    workspaceId: string,
+    refs: readonly { id: string; version: number }[],
+  ): Promise<{ id: string; version: number; status: VersionStatus; isLibrary: boolean }[]> {
+    if (refs.length === 0) return [];
+    return tx.query(
+      `SELECT t.name AS id, v.version, v.status, v.is_library AS "isLibrary"
+         FROM template_versions v
+         JOIN templates t ON t.id = v.template_id
+        WHERE t.workspace_id = $1 AND (t.name, v.version) IN (SELECT * FROM unnest($2::text[], $3::int[]))
+        ORDER BY v.template_id, v.version
+          FOR SHARE OF v`,
+      [workspaceId, refs.map(({ id }) => id), refs.map(({ version }) => version)],
+    );
+  }
+
+  /** The hash a body would have, for the comparison with the version it is based on. */
+  async hash(q: Queryable, content: VersionContent): Promise<string> {
+    const [row] = await q.query<{ hash: string }>(`SELECT ${hashOf(1)} AS hash`, contentValues(content));
+    return row!.hash;
+  }
+
+  async insertDraft(
+    tx: Transaction,
+    templateId: string,
+    version: number,
+    content: VersionContent,
+    writer: Writer,
+  ): Promise<void> {
+    await tx.execute(
+      `INSERT INTO template_versions (template_id, version, dialect, is_library, imports_json, body, status, body_hash,
+                                      updated_by, updated_at, created_via, updated_via, created_by)
+       VALUES ($5, $6, $1, $2, $3::jsonb, $4, 'DRAFT', ${hashOf(1)}, $7, NOW(), $8, $8, $7)`,
+      [...contentValues(content), templateId, version, writer.userId, writer.surface],
+    );
+  }
+
+  /** False when the draft no longer has the base hash. */
+  async overwriteDraft(
+    tx: Transaction,
+    templateId: string,
+    effect: { version: number; baseHash: string },
+    content: VersionContent,
+    writer: Writer,
+  ): Promise<boolean> {
+    const changed = await tx.execute(
+      `UPDATE template_versions
+          SET dialect = $1, is_library = $2, imports_json = $3::jsonb, body = $4, body_hash = ${hashOf(1)},
+              updated_by = $7, updated_at = NOW(), updated_via = $8
+        WHERE template_id = $5 AND version = $6 AND status = 'DRAFT' AND body_hash = $9`,
+      [...contentValues(content), templateId, effect.version, writer.userId, writer.surface, effect.baseHash],
+    );
+    return changed === 1;
+  }
+
+  /** Display name and description belong to the template, not to a version: they change at save time. */
+  async describe(tx: Transaction, templateId: string, displayName: string, description: string): Promise<void> {
+    await tx.execute(
+      `UPDATE templates SET display_name = $2, description = $3, updated_at = NOW()
+        WHERE id = $1 AND (display_name, description) IS DISTINCT FROM ($2, $3)`,
+      [templateId, displayName, description],
+    );
+  }
+
+  /** Carries out an effect without a body; false when its guard found the row changed. */
+  async apply(tx: Transaction, templateId: string, effect: Effect, actorId: string): Promise<boolean> {
+    const statement = effectStatement(TEMPLATE_TABLES, templateId, effect, actorId);
+    return statement === undefined || (await tx.execute(statement.sql, statement.values)) > 0;
+  }
+
+  async movePointer(tx: Transaction, templateId: string, version: number | null): Promise<void> {
+    const { sql, values } = pointerStatement(TEMPLATE_TABLES, templateId, version);
+    await tx.execute(sql, values);
+  }
+
+  /** One version, or the one that a read without a number shows: the working one, else the highest. */
+  async version(
+    workspaceId: string,
+    name: string,
+    version: number | undefined,
+    q: Queryable = this.database,
+  ): Promise<TemplateVersionRow | undefined> {
+    const rows = await q.query<TemplateVersionRow>(
+      `${VERSION} AND ($3::int IS NULL OR v.version = $3)
+        ORDER BY (v.status = 'DRAFT') DESC, (v.version = e.current_version) DESC NULLS LAST, v.version DESC LIMIT 1`,
+      [workspaceId, name, version ?? null],
+    );
+    return rows[0];
+  }
+
+  async versions(workspaceId: string, name: string): Promise<TemplateVersionRow[]> {
+    return this.database.query<TemplateVersionRow>(`${VERSION} ORDER BY v.version DESC`, [workspaceId, name]);
+  }
+
+  /** Names of the templates that import a version (or any version) of this one; stored versions of every status count. */
+  async importers(q: Queryable, workspaceId: string, name: string, version?: number): Promise<string[]> {
+    const rows = await q.query<{ name: string }>(
+      `SELECT DISTINCT t.name COLLATE "C" AS name
+         FROM template_versions v JOIN templates t ON t.id = v.template_id
+        CROSS JOIN LATERAL jsonb_array_elements(v.imports_json) AS i
+        WHERE t.workspace_id = $1 AND t.name <> $2 AND i->>'id' = $2 AND ($3::int IS NULL OR (i->>'version')::int = $3)
+        ORDER BY 1`,
+      [workspaceId, name, version ?? null],
+    );
+    return rows.map((row) => row.name);
+  }
+}
