@@ -47,7 +47,10 @@ describe('staging engine', () => {
   it('gives back memory, connections and the spill folder when it closes, also after a spill', async () => {
     const engine = await factory().create('spilling', { maxMemoryMb: 64, signal });
     await engine.withConnection(signal, async (connection) => {
-      await connection.run('CREATE TABLE t AS SELECT range, hash(range) h, hash(range+1) i FROM range(8000000)', signal);
+      await connection.run(
+        'CREATE TABLE t AS SELECT range, hash(range) h, hash(range+1) i FROM range(8000000)',
+        signal,
+      );
       const count = await connection.run('SELECT count(*) FROM t', signal);
       expect(count.getChunk(0).getColumnValues(0)).toEqual([8000000n]);
     });

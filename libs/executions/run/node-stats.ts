@@ -1,0 +1,112 @@
+/** Status words of `node_stats` (03 §9); a node that has not started has no entry. */
+export type NodeStatus = 'RUNNING' | 'SUCCESS' | 'FAILED' | 'ABORTED';
+
+/** One entry of `node_stats` (contract 02 §3). Times are wire stamps, sizes are bytes of the wire form. */
+export interface NodeStat {
+  node_id: string;
+  status: NodeStatus;
+  started_at: string | null;
+  completed_at: string | null;
+  duration_ms: number;
+  /** Staged, written or delivered rows, the count of a DML, 0 for DDL; -1 = not measured. RUNNING: rows so far. */
+  rows_out: number;
+  bytes_out: number;
+  error_code?: string;
+  error_message?: string;
+}
+
+const NOT_MEASURED = -1;
+
+/** The state of every node of one run, in body order. */
+export class NodeStats {
+  readonly #entries = new Map<string, NodeStat>();
+
+  constructor(private readonly nodeIds: readonly string[]) {}
+
+  started(nodeId: string, at: Date): void {
+    this.#entries.set(nodeId, {
+      node_id: nodeId,
+      status: 'RUNNING',
+      started_at: at.toISOString(),
+      completed_at: null,
+      duration_ms: 0,
+      rows_out: 0,
+      bytes_out: 0,
+    });
+  }
+
+  progress(nodeId: string, rowsOut: number): void {
+    const entry = this.#entries.get(nodeId);
+    if (entry?.status === 'RUNNING') entry.rows_out = rowsOut;
+  }
+
+  succeeded(nodeId: string, at: Date, rowsOut: number, bytesOut: number): NodeStat {
+    return this.#end(nodeId, at, { status: 'SUCCESS', rows_out: rowsOut, bytes_out: bytesOut });
+  }
+
+  failed(nodeId: string, at: Date, error: { code: string; message: string }): NodeStat {
+    return this.#end(nodeId, at, {
+      status: 'FAILED',
+      rows_out: NOT_MEASURED,
+      error_code: error.code,
+      error_message: error.message,
+    });
+  }
+
+  /** Cut midway: no completion time. What the driver said on the way out is kept. */
+  cut(nodeId: string, error?: { code: string; message: string }): void {
+    const entry = this.#entries.get(nodeId);
+    if (!entry) return;
+    entry.status = 'ABORTED';
+    entry.rows_out = NOT_MEASURED;
+    if (!error) return;
+    entry.error_code = error.code;
+    entry.error_message = error.message;
+  }
+
+  /** At the end of a run that did not succeed: what did not start, or did not end, is ABORTED. */
+  abortRest(): void {
+    for (const nodeId of this.nodeIds) {
+      const entry = this.#entries.get(nodeId);
+      if (entry?.status === 'RUNNING') this.cut(nodeId);
+      if (entry) continue;
+      this.#entries.set(nodeId, {
+        node_id: nodeId,
+        status: 'ABORTED',
+        started_at: null,
+        completed_at: null,
+        duration_ms: 0,
+        rows_out: NOT_MEASURED,
+        bytes_out: 0,
+      });
+    }
+  }
+
+  /** A node that had completed but whose result was lost again before the end. */
+  failAfterwards(nodeId: string, error: { code: string; message: string }): void {
+    const entry = this.#entries.get(nodeId);
+    if (!entry) return;
+    entry.status = 'FAILED';
+    entry.rows_out = NOT_MEASURED;
+    entry.error_code = error.code;
+    entry.error_message = error.message;
+  }
+
+  /** Entries so far, in body order. */
+  snapshot(): NodeStat[] {
+    return this.nodeIds.flatMap((nodeId) => {
+      const entry = this.#entries.get(nodeId);
+      return entry ? [{ ...entry }] : [];
+    });
+  }
+
+  #end(nodeId: string, at: Date, change: Partial<NodeStat>): NodeStat {
+    const entry = this.#entries.get(nodeId);
+    if (!entry?.started_at) throw new TypeError(`node "${nodeId}" has not started`);
+    Object.assign(entry, change, {
+      completed_at: at.toISOString(),
+      duration_ms: Math.max(0, at.getTime() - Date.parse(entry.started_at)),
+    });
+    return { ...entry };
+  }
+}
