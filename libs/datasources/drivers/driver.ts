@@ -1,0 +1,72 @@
+import type { Column, ColumnBatch, Dialect } from '#libs/typesystem';
+
+export type Access = 'read' | 'write';
+
+/** SQL with the engine's own placeholders and the values in their order (01 §4.4). */
+export interface BoundStatement {
+  sql: string;
+  values: readonly unknown[];
+}
+
+/** Something about a result's types a reader must know; shown beside the rows (01 §6). */
+export interface MappingWarning {
+  code: 'type_mapping.unknown_source_type' | 'type_mapping.value_unrepresentable' | 'type_mapping.sql_variant';
+  column: string;
+  source_type?: string;
+  count?: number;
+}
+
+/**
+ * A streaming read. `next` gives a batch of at most 2,048 rows, or null at a clean end only: a stream that was cut, killed
+ * or cancelled rejects (02 §5.2). `warnings` is complete once `next` gave null. `close` is idempotent and never rejects.
+ */
+export interface Cursor {
+  readonly columns: readonly Column[];
+  readonly warnings: readonly MappingWarning[];
+  next(signal: AbortSignal): Promise<ColumnBatch | null>;
+  close(): Promise<void>;
+}
+
+/** One write-back transaction on a target table. After `commit` or `rollback` nothing else may be called (02 §5.4). */
+export interface TableWriter {
+  write(batch: ColumnBatch): Promise<void>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+export interface WriteTarget {
+  /** A table name, or dotted `schema.table`; each part is quoted. */
+  table: string;
+  mode: 'replace' | 'append';
+  columns: readonly Column[];
+  /** Rows per INSERT statement, cut to the engine's limit of binds. */
+  batchRows: number;
+}
+
+/** One connection to a datasource as the pool holds it. Its methods reject with DriverFailure or PenstockError. */
+export interface DriverConnection {
+  readonly access: Access;
+  /** False once it must not be handed out again: cancelled, killed, out of step. */
+  readonly usable: boolean;
+  openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor>;
+  execute(statement: BoundStatement, options: { signal: AbortSignal }): Promise<number>;
+  beginWrite(target: WriteTarget, options: { signal: AbortSignal }): Promise<TableWriter>;
+  /** A round trip to the engine; rejects when it does not answer within the time. */
+  ping(timeoutMs: number): Promise<void>;
+  /** Ends any transaction and gives the session back its first state. False: close it instead. */
+  reset(): Promise<boolean>;
+  /** Says goodbye. Never rejects. */
+  close(): Promise<void>;
+  /** Cuts the connection at once; work in flight rejects. */
+  destroy(): void;
+}
+
+/** Where a dialect's catalog puts its tables (06 §8). */
+export interface NamespaceShape {
+  readonly labels: readonly string[];
+  readonly levels: number;
+}
+
+export interface DialectOf {
+  readonly dialect: Dialect;
+}

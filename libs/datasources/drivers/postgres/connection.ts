@@ -1,0 +1,134 @@
+import { PenstockError } from '#libs/kernel';
+
+import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
+import type {
+  Access,
+  BoundStatement,
+  Cursor,
+  DriverConnection,
+  TableWriter,
+  WriteTarget,
+} from '../driver.js';
+import type { Canceller } from './canceller.js';
+import { openPostgresCursor } from './cursor.js';
+import { exchange, type ExchangeResult } from './exchange.js';
+import { bind, execute, parse, query, SYNC, TERMINATE, type WireValue } from './messages.js';
+import { PostgresTableWriter } from './table-writer.js';
+import type { TypeNames } from './type-names.js';
+import type { PostgresWire } from './wire.js';
+
+/** One authenticated session. All author text goes through the extended protocol: one statement per call. */
+export class PostgresConnection implements DriverConnection {
+  readonly access: Access;
+  readonly wire: PostgresWire;
+  readonly types: TypeNames;
+  readonly #canceller: Canceller;
+  #cancelSent = false;
+
+  constructor(wire: PostgresWire, canceller: Canceller, types: TypeNames, access: Access) {
+    this.wire = wire;
+    this.types = types;
+    this.access = access;
+    this.#canceller = canceller;
+  }
+
+  get usable(): boolean {
+    return !this.#cancelSent && !this.wire.isClosed;
+  }
+
+  openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor> {
+    return openPostgresCursor(this, statement, options);
+  }
+
+  async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
+    if (this.access !== 'write') throw new PenstockError('pipeline.node.datasource_readonly');
+    const { affected } = await this.stoppable(this.run(statement), signal);
+    return affected;
+  }
+
+  async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
+    if (this.access !== 'write') throw new PenstockError('pipeline.node.datasource_readonly');
+    return await PostgresTableWriter.begin(this, target, signal);
+  }
+
+  /** One statement by the extended protocol, all its rows as text: for DML, DDL and the driver's own catalog reads. */
+  run(statement: BoundStatement): Promise<ExchangeResult> {
+    return exchange(this.wire, [parse(statement.sql), bind(statement.values.map(wireValue), []), execute(0), SYNC]);
+  }
+
+  /** The driver's own constant text, several statements allowed. */
+  control(sql: string): Promise<ExchangeResult> {
+    return exchange(this.wire, [query(sql)]);
+  }
+
+  /**
+   * Waits for `work`; on abort the statement is cancelled in the server first, then the wait ends and the connection is
+   * destroyed, because a late cancel must not hit the next statement (02 §5.2).
+   */
+  async stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    let stopped: Promise<void> | null = null;
+    const onAbort = (): void => {
+      this.#cancelSent = true;
+      stopped = this.#canceller.stop(work).then(() => this.wire.destroy());
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await work;
+    } catch (error) {
+      if (signal.aborted) throw cancelled(signal);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      await stopped;
+    }
+  }
+
+  /** Stops what the connection is doing and cuts it: for a cursor that is closed before its end. */
+  async abandon(work: Promise<unknown>): Promise<void> {
+    if (this.wire.isClosed) return;
+    this.#cancelSent = true;
+    await this.#canceller.stop(work);
+    this.wire.destroy();
+  }
+
+  async ping(timeoutMs: number): Promise<void> {
+    await abortable(this.control(''), AbortSignal.timeout(timeoutMs));
+  }
+
+  /** DISCARD ALL forgets temporary tables, prepared statements, locks and settings, so the next lease meets none of them. */
+  async reset(): Promise<boolean> {
+    if (!this.usable) return false;
+    try {
+      if (this.wire.status !== 'I') await this.control('ROLLBACK');
+      await exchange(this.wire, [query('DISCARD ALL'), query(SESSION_SETTINGS)], 2);
+      return this.usable;
+    } catch (error) {
+      if (error instanceof DriverFailure) return false;
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    this.wire.end(TERMINATE);
+    return Promise.resolve();
+  }
+
+  destroy(): void {
+    this.wire.destroy();
+  }
+}
+
+/** 01 §6.1: what every session is set to, so that text forms are the same on every server. */
+export const SESSION_SETTINGS =
+  "SET TimeZone='UTC'; SET DateStyle='ISO'; SET IntervalStyle='postgres'; SET extra_float_digits=1; " +
+  "SET bytea_output='hex'; SET lc_monetary='C'; SET standard_conforming_strings=on";
+
+/** Bound values as the wire takes them: text for everything but bytes. Placeholders carry the type (01 §4.4). */
+export function wireValue(value: unknown): WireValue {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value;
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint') return String(value);
+  throw new TypeError('a bound value must be text, bytes, a number or a boolean');
+}

@@ -1,0 +1,129 @@
+import { quoteIdentifier, type ColumnBatch } from '#libs/typesystem';
+
+import { deferred } from '../deferred.js';
+import { DriverFailure } from '../driver-failure.js';
+import type { TableWriter, WriteTarget } from '../driver.js';
+
+import type { PostgresConnection } from './connection.js';
+import { encodeCopyRows } from './copy-text.js';
+import { exchange } from './exchange.js';
+import { copyData, COPY_DONE, copyFail, failureOf, MESSAGE, query, rowsOf } from './messages.js';
+import type { MessageConsumer } from './wire.js';
+
+/** TRUNCATE waits for every reader of the table; past this it gives way to DELETE, which waits for none. */
+const TRUNCATE_LOCK_WAIT = '1s';
+
+/**
+ * A write-back as one transaction: emptied first when the mode is `replace`, filled by COPY, committed by the caller
+ * once the source ended cleanly (02 §5.4).
+ */
+export class PostgresTableWriter implements TableWriter, MessageConsumer {
+  readonly #connection: PostgresConnection;
+  readonly #signal: AbortSignal;
+  readonly #target: WriteTarget;
+  /** Settles with COPY itself: resolved by its command tag, rejected by the server's refusal or a lost connection. */
+  readonly #copied = deferred<number>();
+  readonly #begun = deferred<void>();
+  #failure: DriverFailure | null = null;
+
+  private constructor(connection: PostgresConnection, target: WriteTarget, signal: AbortSignal) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#signal = signal;
+  }
+
+  static async begin(
+    connection: PostgresConnection,
+    target: WriteTarget,
+    signal: AbortSignal,
+  ): Promise<PostgresTableWriter> {
+    const writer = new PostgresTableWriter(connection, target, signal);
+    await connection.stoppable(connection.control('BEGIN'), signal);
+    if (target.mode === 'replace') await writer.#empty();
+    const columns = target.columns.map(({ name }) => quoteIdentifier('POSTGRES', name)).join(', ');
+    connection.wire.exchange([query(`COPY ${quoteTable(target.table)} (${columns}) FROM STDIN`)], writer);
+    await connection.stoppable(writer.#begun.promise, signal);
+    return writer;
+  }
+
+  async write(batch: ColumnBatch): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    for (let from = 0; from < batch.rowCount; from += this.#target.batchRows) {
+      const to = Math.min(from + this.#target.batchRows, batch.rowCount);
+      this.#connection.wire.write([copyData(encodeCopyRows(batch, from, to))]);
+      // A server that is slower than the source holds the source back here.
+      if (this.#connection.wire.congested) await this.#connection.stoppable(this.#connection.wire.drained(), this.#signal);
+      if (this.#failure) throw this.#failure;
+    }
+  }
+
+  async commit(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    this.#connection.wire.write([COPY_DONE]);
+    await this.#connection.stoppable(this.#copied.promise, this.#signal);
+    const { tag } = await this.#connection.stoppable(this.#sendCommit(), this.#signal);
+    if (tag !== 'COMMIT') throw new DriverFailure('other', 'The server rolled the write-back back.', { driverCode: '25P02' });
+  }
+
+  async rollback(): Promise<void> {
+    if (!this.#connection.usable) return;
+    if (!this.#failure) {
+      this.#connection.wire.write([copyFail('rolled back')]);
+      await this.#copied.promise.then(
+        () => undefined,
+        () => undefined,
+      );
+    }
+    if (this.#connection.usable) await this.#connection.control('ROLLBACK');
+  }
+
+  message(type: number, buffer: Buffer, start: number, end: number): void {
+    if (type === MESSAGE.copyIn) this.#begun.resolve();
+    else if (type === MESSAGE.error) this.#failure ??= failureOf(buffer.subarray(start, end));
+    else if (type === MESSAGE.commandComplete) this.#copied.resolve(rowsOf(buffer.toString('utf8', start, end - 1)));
+    else if (type === MESSAGE.readyForQuery) {
+      this.#connection.wire.release(this);
+      if (this.#failure) this.#reject(this.#failure);
+    }
+  }
+
+  closed(failure: DriverFailure): void {
+    this.#failure ??= failure;
+    this.#reject(this.#failure);
+  }
+
+  #reject(failure: DriverFailure): void {
+    this.#begun.reject(failure);
+    this.#copied.reject(failure);
+  }
+
+  /** Only TRUNCATE is given a second way; a table that is missing is missing for DELETE too. */
+  async #empty(): Promise<void> {
+    const table = quoteTable(this.#target.table);
+    const truncate = `SAVEPOINT dp_empty; SET LOCAL lock_timeout='${TRUNCATE_LOCK_WAIT}'; TRUNCATE ${table}; SET LOCAL lock_timeout=0`;
+    try {
+      await this.#connection.stoppable(this.#connection.control(truncate), this.#signal);
+    } catch (error) {
+      if (!(error instanceof DriverFailure) || error.kind === 'missing_table' || !this.#connection.usable) throw error;
+      await this.#connection.stoppable(
+        this.#connection.control(`ROLLBACK TO SAVEPOINT dp_empty; DELETE FROM ${table}`),
+        this.#signal,
+      );
+    }
+  }
+
+  /** A connection that goes while COMMIT is under way leaves the outcome unknown. */
+  async #sendCommit(): Promise<{ tag: string }> {
+    try {
+      return await exchange(this.#connection.wire, [query('COMMIT')]);
+    } catch (error) {
+      if (!(error instanceof DriverFailure) || error.kind !== 'connection') throw error;
+      throw new DriverFailure('connection', error.message, { driverCode: error.driverCode, commitUnknown: true, cause: error });
+    }
+  }
+}
+
+/** `schema.table` or `table`, each part quoted. */
+function quoteTable(table: string): string {
+  return table.split('.').map((part) => quoteIdentifier('POSTGRES', part)).join('.');
+}

@@ -1,0 +1,165 @@
+import type { Socket } from 'node:net';
+
+import { DriverFailure } from '../driver-failure.js';
+import { asConnectionFailure } from './dial.js';
+import { MESSAGE, readErrorFields } from './messages.js';
+
+/** Receives each backend message of the exchange under way; `body` bounds lie in `buffer` and are valid only during the call. */
+export interface MessageConsumer {
+  message(type: number, buffer: Buffer, start: number, end: number): void;
+  /** The connection is gone; nothing more will come. */
+  closed(failure: DriverFailure): void;
+}
+
+/** What the server's last ReadyForQuery said: idle, in a transaction, in a failed one. */
+export type TransactionStatus = 'I' | 'T' | 'E';
+
+const HEADER = 5;
+
+/**
+ * An authenticated connection's socket, read message by message. Data events are taken over from the connection that
+ * logged in, so a DataRow goes from the socket's chunk into its vectors without an object in between.
+ */
+export class PostgresWire {
+  readonly #socket: Socket;
+  status: TransactionStatus = 'I';
+  #consumer: MessageConsumer | null = null;
+  #closed: DriverFailure | null = null;
+  /** Chunks of a message that is not complete yet, and how many bytes it takes. */
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #needed = 0;
+  /** The server's last FATAL text (57P01 …): it explains the close that follows. */
+  #farewell: DriverFailure | null = null;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.removeAllListeners('data');
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', (error) => this.#close(asConnectionFailure(error)));
+    socket.on('close', () =>
+      this.#close(new DriverFailure('connection', 'The server closed the connection.', { driverCode: 'ECONNRESET' })),
+    );
+    socket.resume();
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== null;
+  }
+
+  /** Bytes written and not yet taken by the kernel; a writer of many batches waits for `drained()`. */
+  get congested(): boolean {
+    return this.#socket.writableNeedDrain;
+  }
+
+  async drained(): Promise<void> {
+    if (!this.congested || this.#closed) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.#socket.removeListener('drain', done);
+        this.#socket.removeListener('close', done);
+        resolve();
+      };
+      this.#socket.once('drain', done);
+      this.#socket.once('close', done);
+    });
+  }
+
+  /** Sends one exchange's messages in a single write and makes `consumer` the reader of everything that follows. */
+  exchange(messages: readonly Buffer[], consumer: MessageConsumer): void {
+    if (this.#closed) {
+      consumer.closed(this.#closed);
+      return;
+    }
+    this.#consumer = consumer;
+    this.write(messages);
+  }
+
+  write(messages: readonly Buffer[]): void {
+    if (!this.#closed) this.#socket.write(messages.length === 1 ? messages[0]! : Buffer.concat(messages));
+  }
+
+  release(consumer: MessageConsumer): void {
+    if (this.#consumer === consumer) this.#consumer = null;
+  }
+
+  end(farewell: Buffer): void {
+    if (!this.#closed) this.#socket.end(farewell);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+    this.#close(new DriverFailure('connection', 'The connection was destroyed.'));
+  }
+
+  onSocketTimeout(milliseconds: number): void {
+    this.#socket.setTimeout(milliseconds, () => {
+      if (!this.#consumer) return;
+      this.#close(
+        new DriverFailure('connection', `The server sent nothing for ${milliseconds} ms.`, { driverCode: 'ETIMEDOUT' }),
+      );
+      this.#socket.destroy();
+    });
+  }
+
+  #close(failure: DriverFailure): void {
+    if (this.#closed) return;
+    this.#closed = this.#farewell ?? failure;
+    this.#pending = [];
+    const consumer = this.#consumer;
+    this.#consumer = null;
+    consumer?.closed(this.#closed);
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#closed) return;
+    let buffer = chunk;
+    if (this.#pendingBytes > 0) {
+      this.#pending.push(chunk);
+      this.#pendingBytes += chunk.length;
+      if (this.#pendingBytes < this.#needed) return;
+      // Joined once per incomplete message, however many chunks a large cell arrives in.
+      buffer = Buffer.concat(this.#pending, this.#pendingBytes);
+      this.#pending = [];
+      this.#pendingBytes = 0;
+    }
+    let at = 0;
+    while (buffer.length - at >= HEADER) {
+      const size = 1 + buffer.readUInt32BE(at + 1);
+      if (buffer.length - at < size) {
+        this.#keep(buffer, at, size);
+        return;
+      }
+      this.#dispatch(buffer[at]!, buffer, at + HEADER, at + size);
+      if (this.#closed) return;
+      at += size;
+    }
+    if (at < buffer.length) this.#keep(buffer, at, HEADER);
+  }
+
+  #keep(buffer: Buffer, at: number, needed: number): void {
+    this.#pending = [at === 0 ? buffer : buffer.subarray(at)];
+    this.#pendingBytes = buffer.length - at;
+    this.#needed = needed;
+  }
+
+  #dispatch(type: number, buffer: Buffer, start: number, end: number): void {
+    if (type === MESSAGE.notice || type === MESSAGE.parameterStatus || type === MESSAGE.notification) return;
+    if (type === MESSAGE.readyForQuery) this.status = statusOf(buffer[start]);
+    else if (type === MESSAGE.error) this.#noteFarewell(buffer.subarray(start, end));
+    this.#consumer?.message(type, buffer, start, end);
+  }
+
+  #noteFarewell(body: Buffer): void {
+    const fields = readErrorFields(body);
+    const severity = fields.get('V') ?? fields.get('S');
+    if (severity !== 'FATAL' && severity !== 'PANIC') return;
+    this.#farewell = new DriverFailure('connection', fields.get('M') ?? 'The server ended the connection.', {
+      driverCode: fields.get('C') ?? 'XX000',
+    });
+  }
+}
+
+function statusOf(byte: number | undefined): TransactionStatus {
+  return byte === 0x54 ? 'T' : byte === 0x45 ? 'E' : 'I';
+}

@@ -1,0 +1,154 @@
+/**
+ * One SQLite connection in a process of its own: SQLite blocks its thread and cannot be interrupted from outside, so the
+ * server stops a statement by killing this process (06 §2). Node runs this file as it stands, from the sources too, so it
+ * imports nothing of ours but types.
+ */
+import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
+
+import type { SqliteReply, SqliteRequest, SqliteValue } from './protocol.js';
+
+const SQLITE_AUTH = 23;
+const NEEDS_RECOVERY = new Set([264, 776]); // SQLITE_READONLY_RECOVERY, SQLITE_READONLY_ROLLBACK
+
+const READ_ACTIONS = new Set([
+  constants.SQLITE_SELECT,
+  constants.SQLITE_READ,
+  constants.SQLITE_FUNCTION,
+  constants.SQLITE_RECURSIVE,
+]);
+const NEVER = new Set([
+  constants.SQLITE_ATTACH,
+  constants.SQLITE_DETACH,
+  constants.SQLITE_PRAGMA,
+  // A lease's transactions are the driver's own: an author's COMMIT would cut a write-back in two.
+  constants.SQLITE_TRANSACTION,
+  constants.SQLITE_SAVEPOINT,
+]);
+
+let database: DatabaseSync | null = null;
+let readOnly = true;
+/** What the authorizer lets pass for the statement being prepared. */
+let guard: 'own' | 'read' | 'write' = 'own';
+let cursor: { rows: Iterator<SqliteValue[]>; width: number; batch: number } | null = null;
+
+function authorize(action: number, first: string | null, second: string | null): number {
+  if (guard === 'own') return constants.SQLITE_OK;
+  if (NEVER.has(action)) return constants.SQLITE_DENY;
+  if (action === constants.SQLITE_FUNCTION && (second ?? first)?.toLowerCase() === 'load_extension') {
+    return constants.SQLITE_DENY;
+  }
+  return guard === 'write' || READ_ACTIONS.has(action) ? constants.SQLITE_OK : constants.SQLITE_DENY;
+}
+
+function open(file: string, asReadOnly: boolean, timeout: number): DatabaseSync {
+  const opened = new DatabaseSync(file, { readOnly: asReadOnly, timeout, allowExtension: false });
+  try {
+    // The file is first read here: a damaged or foreign one, or one that needs recovery, shows now.
+    opened.prepare('SELECT count(*) FROM sqlite_schema').get();
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+  return opened;
+}
+
+function openRecovering(request: Extract<SqliteRequest, { op: 'open' }>): DatabaseSync {
+  try {
+    return open(request.file, request.readOnly, request.busyTimeoutMs);
+  } catch (error) {
+    if (!request.recover || !NEEDS_RECOVERY.has(codeOf(error) ?? -1)) throw error;
+    // A killed writer left its journal: only a writing connection may roll it back.
+    open(request.file, false, request.busyTimeoutMs).close();
+    return open(request.file, request.readOnly, request.busyTimeoutMs);
+  }
+}
+
+function prepare(sql: string, as: typeof guard): StatementSync {
+  guard = as;
+  try {
+    const statement = database!.prepare(sql);
+    statement.setReadBigInts(true);
+    statement.setReturnArrays(true);
+    return statement;
+  } finally {
+    guard = 'own';
+  }
+}
+
+function answer(request: SqliteRequest): SqliteReply {
+  switch (request.op) {
+    case 'open': {
+      readOnly = request.readOnly;
+      database = openRecovering(request);
+      database.setAuthorizer(authorize);
+      return { ok: true, op: 'open' };
+    }
+    case 'query': {
+      const statement = prepare(request.sql, 'own');
+      return { ok: true, op: 'query', rows: statement.all(...request.values) as unknown as SqliteValue[][] };
+    }
+    case 'cursor': {
+      const statement = prepare(request.sql, 'read');
+      const columns = statement.columns().map((column) => ({
+        name: column.name,
+        origin: column.column,
+        declaredType: column.type,
+      }));
+      const rows = statement.iterate(...request.values) as unknown as Iterator<SqliteValue[]>;
+      cursor = { rows, width: columns.length, batch: request.rows };
+      return { ok: true, op: 'cursor', columns };
+    }
+    case 'fetch':
+      return fetch();
+    case 'closeCursor':
+      cursor?.rows.return?.();
+      cursor = null;
+      return { ok: true, op: 'closeCursor' };
+    case 'execute': {
+      const statement = prepare(request.sql, readOnly ? 'read' : 'write');
+      return { ok: true, op: 'execute', changes: BigInt(statement.run(...request.values).changes) };
+    }
+    case 'insert': {
+      const statement = prepare(request.sql, 'write');
+      for (const row of request.rows) statement.run(...row);
+      return { ok: true, op: 'insert' };
+    }
+  }
+}
+
+function fetch(): SqliteReply {
+  if (!cursor) return { ok: true, op: 'fetch', columns: [], rowCount: 0, done: true };
+  const columns: SqliteValue[][] = Array.from({ length: cursor.width }, () => []);
+  let rowCount = 0;
+  let done = false;
+  while (rowCount < cursor.batch) {
+    const step = cursor.rows.next();
+    if (step.done) {
+      done = true;
+      cursor = null;
+      break;
+    }
+    for (let column = 0; column < columns.length; column += 1) columns[column]!.push(step.value[column]!);
+    rowCount += 1;
+  }
+  return { ok: true, op: 'fetch', columns, rowCount, done };
+}
+
+function codeOf(error: unknown): number | null {
+  if (typeof error !== 'object' || error === null || !('errcode' in error)) return null;
+  return typeof error.errcode === 'number' ? error.errcode : null;
+}
+
+process.on('message', (request: SqliteRequest) => {
+  let reply: SqliteReply;
+  try {
+    reply = answer(request);
+  } catch (error) {
+    const code = codeOf(error);
+    const message = error instanceof Error ? error.message : String(error);
+    reply = { ok: false, message, code, refused: code === SQLITE_AUTH };
+  }
+  process.send!(reply);
+});
+// The server is gone: nobody will ask again.
+process.on('disconnect', () => process.exit(0));
