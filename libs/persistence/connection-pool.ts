@@ -1,6 +1,8 @@
 import pg from 'pg';
-import { DataSource, type EntitySchema, type QueryRunner } from 'typeorm';
-import { databaseFailure } from './database-failure.js';
+import { DataSource } from 'typeorm';
+import { PenstockError } from '#libs/kernel';
+import { DatabaseFailure, databaseFailure, isConnectionFailure } from './database-failure.js';
+import { PreparedStatements } from './prepared-statements.js';
 import type { Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { rawTextTypes } from './raw-text-types.js';
 import { inTransactionScope } from './transaction-scope.js';
@@ -12,18 +14,26 @@ export interface PoolOptions {
   max: number;
   /** Longest wait for a free connection or for the server to accept one, in milliseconds. */
   connectTimeoutMs: number;
-  entities: readonly (Function | EntitySchema)[];
+  entities: readonly (new () => object)[];
   /** Told about what must not fail the caller: a broken idle connection, work after COMMIT that threw. */
   onProblem: (what: string, error: unknown) => void;
 }
 
+type AfterCommit = (() => void | Promise<void>)[];
+
+/** The server changed the result's columns under a prepared statement (SQLSTATE feature_not_supported). */
+const STALE_PLAN = '0A000';
+
 /** One TypeORM data source and the two ways to use it: single statements, and transactions on one connection. */
 export class ConnectionPool implements Transactional {
   readonly #source: DataSource;
+  readonly #pool: pg.Pool;
+  readonly #statements = new PreparedStatements();
   readonly #onProblem: PoolOptions['onProblem'];
 
   private constructor(source: DataSource, onProblem: PoolOptions['onProblem']) {
     this.#source = source;
+    this.#pool = (source.driver as unknown as { master: pg.Pool }).master;
     this.#onProblem = onProblem;
   }
 
@@ -52,7 +62,9 @@ export class ConnectionPool implements Transactional {
     } catch (error) {
       throw databaseFailure(error, 'connect');
     }
-    return new ConnectionPool(source, options.onProblem);
+    const pool = new ConnectionPool(source, options.onProblem);
+    await pool.#requireUtc();
+    return pool;
   }
 
   /** For what must see the entities' metadata, such as the test that compares them with the live catalog. */
@@ -61,29 +73,26 @@ export class ConnectionPool implements Transactional {
   }
 
   async query<R>(sql: string, params: readonly unknown[] = []): Promise<R[]> {
-    return this.#once((runner) => rows<R>(runner, sql, params));
+    return (await this.#runAlone(sql, params)).rows as R[];
   }
 
   async execute(sql: string, params: readonly unknown[] = []): Promise<number> {
-    return this.#once((runner) => affected(runner, sql, params));
+    return (await this.#runAlone(sql, params)).rowCount ?? 0;
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const runner = this.#source.createQueryRunner();
-    const afterCommit: (() => void | Promise<void>)[] = [];
-    let result: T;
-    try {
-      await begin(runner, options);
+    const afterCommit: AfterCommit = [];
+    const result = await this.#onConnection(async (client) => {
+      await this.#begin(client, options);
       try {
-        result = await inTransactionScope(() => work(transactionOn(runner, afterCommit)));
-        await statement(runner, 'COMMIT');
+        const value = await inTransactionScope(() => work(this.#transactionOn(client, afterCommit)));
+        await this.#commit(client);
+        return value;
       } catch (error) {
-        await this.#rollback(runner);
+        await this.#rollback(client);
         throw error;
       }
-    } finally {
-      await runner.release();
-    }
+    });
     for (const task of afterCommit) {
       try {
         await task();
@@ -98,56 +107,109 @@ export class ConnectionPool implements Transactional {
     if (this.#source.isInitialized) await this.#source.destroy();
   }
 
-  async #once<T>(work: (runner: QueryRunner) => Promise<T>): Promise<T> {
-    const runner = this.#source.createQueryRunner();
+  /** `options` in the URL take the place of ours, and stamps would be read with the wrong offset. */
+  async #requireUtc(): Promise<void> {
+    const [row] = await this.query<{ zone: string }>(`SELECT current_setting('TimeZone') AS zone`);
+    if (row?.zone === 'UTC') return;
+    await this.close();
+    throw new PenstockError('internal', {
+      message:
+        `Sessions of the metadata database run in the time zone ${row?.zone}, and Penstock needs UTC. ` +
+        'Remove `options` from the database URL.',
+      details: { reason: 'session_time_zone' },
+    });
+  }
+
+  /** Lends a connection; one that broke meanwhile is not returned to the pool. */
+  async #onConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient;
     try {
-      return await work(runner);
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw databaseFailure(error, 'connect');
+    }
+    let broken = false;
+    const onError = (): void => {
+      broken = true;
+    };
+    client.on('error', onError);
+    try {
+      return await work(client);
+    } catch (error) {
+      broken ||= isConnectionFailure(error);
+      throw error;
     } finally {
-      await runner.release();
+      client.removeListener('error', onError);
+      client.release(broken);
+    }
+  }
+
+  #transactionOn(client: pg.PoolClient, afterCommit: AfterCommit): Transaction {
+    return {
+      query: async <R>(sql: string, params: readonly unknown[] = []) =>
+        (await this.#run(client, sql, params)).rows as R[],
+      execute: async (sql, params = []) => (await this.#run(client, sql, params)).rowCount ?? 0,
+      afterCommit: (work) => void afterCommit.push(work),
+    };
+  }
+
+  async #begin(client: pg.PoolClient, options: TransactionOptions): Promise<void> {
+    const isolation = options.isolation ?? 'READ COMMITTED';
+    const limits = [
+      limit('lock_timeout', options.lockTimeoutMs),
+      limit('statement_timeout', options.statementTimeoutMs),
+    ].join('');
+    await this.#run(client, `BEGIN ISOLATION LEVEL ${isolation}${options.readOnly ? ' READ ONLY' : ''}${limits}`);
+  }
+
+  /** PostgreSQL answers COMMIT of a failed transaction with ROLLBACK and no error: what was written would be lost unseen. */
+  async #commit(client: pg.PoolClient): Promise<void> {
+    const { command } = await this.#run(client, 'COMMIT');
+    if (command !== 'COMMIT') {
+      throw new PenstockError('internal', {
+        message: 'The transaction did not commit: one of its statements had failed, and the failure was not passed on.',
+      });
     }
   }
 
   /** A rollback that fails means the connection is gone, and with it the transaction: the first error is the one to tell. */
-  async #rollback(runner: QueryRunner): Promise<void> {
+  async #rollback(client: pg.PoolClient): Promise<void> {
     try {
-      await statement(runner, 'ROLLBACK');
+      await this.#run(client, 'ROLLBACK');
     } catch (error) {
       this.#onProblem('A rollback did not reach the metadata database.', error);
     }
   }
-}
 
-function transactionOn(runner: QueryRunner, afterCommit: (() => void | Promise<void>)[]): Transaction {
-  return {
-    query: <R>(sql: string, params: readonly unknown[] = []) => rows<R>(runner, sql, params),
-    execute: (sql, params = []) => affected(runner, sql, params),
-    afterCommit: (work) => void afterCommit.push(work),
-  };
-}
-
-async function begin(runner: QueryRunner, options: TransactionOptions): Promise<void> {
-  const isolation = options.isolation ?? 'READ COMMITTED';
-  await statement(runner, `BEGIN ISOLATION LEVEL ${isolation}${options.readOnly ? ' READ ONLY' : ''}`);
-  if (options.lockTimeoutMs !== undefined) await limit(runner, 'lock_timeout', options.lockTimeoutMs);
-  if (options.statementTimeoutMs !== undefined) await limit(runner, 'statement_timeout', options.statementTimeoutMs);
-}
-
-async function limit(runner: QueryRunner, setting: string, milliseconds: number): Promise<void> {
-  await statement(runner, 'SELECT set_config($1, $2, TRUE)', [setting, String(Math.max(1, Math.ceil(milliseconds)))]);
-}
-
-async function rows<R>(runner: QueryRunner, sql: string, params: readonly unknown[]): Promise<R[]> {
-  return ((await statement(runner, sql, params)).records ?? []) as R[];
-}
-
-async function affected(runner: QueryRunner, sql: string, params: readonly unknown[]): Promise<number> {
-  return (await statement(runner, sql, params)).affected ?? 0;
-}
-
-async function statement(runner: QueryRunner, sql: string, params: readonly unknown[] = []) {
-  try {
-    return await runner.query(sql, [...params], true);
-  } catch (error) {
-    throw databaseFailure(error, sql);
+  /** Outside a transaction a statement that met a migration is simply run again, under a new name. */
+  async #runAlone(sql: string, params: readonly unknown[]): Promise<pg.QueryResult> {
+    return this.#onConnection(async (client) => {
+      try {
+        return await this.#run(client, sql, params);
+      } catch (error) {
+        if (!isStalePlan(error)) throw error;
+        return this.#run(client, sql, params);
+      }
+    });
   }
+
+  async #run(client: pg.PoolClient, sql: string, params: readonly unknown[] = []): Promise<pg.QueryResult> {
+    const name = params.length > 0 ? this.#statements.nameOf(sql) : undefined;
+    try {
+      return await client.query({ text: sql, values: [...params], ...(name ? { name } : {}) });
+    } catch (error) {
+      const failure = databaseFailure(error, sql);
+      if (name && isStalePlan(failure)) this.#statements.forgetAll();
+      throw failure;
+    }
+  }
+}
+
+function isStalePlan(error: unknown): boolean {
+  return error instanceof DatabaseFailure && error.code === STALE_PLAN;
+}
+
+/** Sent along with BEGIN, to save a round trip each. */
+function limit(setting: string, milliseconds: number | undefined): string {
+  return milliseconds === undefined ? '' : `; SET LOCAL ${setting} = ${Math.max(1, Math.ceil(milliseconds))}`;
 }

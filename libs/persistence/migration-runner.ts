@@ -32,8 +32,9 @@ export async function runMigrations(url: string, options: MigrationOptions = {})
   const { migrations = serverMigrations, signal, log = () => undefined } = options;
   return connected(url, async (runner) => {
     await lock(runner, signal, log);
-    await runner.query('CREATE SCHEMA IF NOT EXISTS penstock_meta');
-    await runner.query(
+    await ask(runner, 'CREATE SCHEMA IF NOT EXISTS penstock_meta');
+    await ask(
+      runner,
       `CREATE TABLE IF NOT EXISTS penstock_meta.migrations (
          name TEXT PRIMARY KEY, checksum TEXT NOT NULL, applied_at TIMESTAMPTZ NOT NULL DEFAULT NOW())`,
     );
@@ -71,16 +72,15 @@ async function connected<T>(url: string, work: (runner: QueryRunner) => Promise<
     poolErrorHandler: () => undefined,
   });
   try {
-    await source.initialize();
+    await source.initialize().catch((error: unknown) => {
+      throw databaseFailure(error, 'connect');
+    });
     const runner = source.createQueryRunner();
     try {
       return await work(runner);
     } finally {
       await runner.release();
     }
-  } catch (error) {
-    if (error instanceof PenstockError || (error instanceof Error && error.name === 'AbortError')) throw error;
-    throw databaseFailure(error, 'migrate');
   } finally {
     // Ends the session, and with it the advisory lock.
     if (source.isInitialized) await source.destroy();
@@ -95,10 +95,18 @@ async function lock(
 ): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     signal?.throwIfAborted();
-    const [row] = (await runner.query('SELECT pg_try_advisory_lock($1, $2) AS held', [...LOCK])) as { held: boolean }[];
+    const [row] = await ask<{ held: boolean }>(runner, 'SELECT pg_try_advisory_lock($1, $2) AS held', LOCK);
     if (row?.held) return;
     if (attempt === 0) log('Another process is migrating this database; waiting for it.');
     await delay(LOCK_POLL_MS, undefined, { signal });
+  }
+}
+
+async function ask<R>(runner: QueryRunner, sql: string, params?: readonly unknown[]): Promise<R[]> {
+  try {
+    return ((await runner.query(sql, params && [...params], true)).records ?? []) as R[];
+  } catch (error) {
+    throw databaseFailure(error, sql);
   }
 }
 
@@ -128,11 +136,12 @@ interface LedgerRow {
 }
 
 async function ledger(runner: QueryRunner): Promise<LedgerRow[]> {
-  const [found] = (await runner.query(`SELECT to_regclass('penstock_meta.migrations') IS NOT NULL AS present`)) as {
-    present: boolean;
-  }[];
+  const [found] = await ask<{ present: boolean }>(
+    runner,
+    `SELECT to_regclass('penstock_meta.migrations') IS NOT NULL AS present`,
+  );
   if (!found?.present) return [];
-  return (await runner.query('SELECT name, checksum FROM penstock_meta.migrations ORDER BY name')) as LedgerRow[];
+  return ask<LedgerRow>(runner, 'SELECT name, checksum FROM penstock_meta.migrations ORDER BY name');
 }
 
 function compare(migrations: readonly SqlMigration[], rows: readonly LedgerRow[]): MigrationState {
