@@ -1,0 +1,4 @@
+/** Takes whole lines. */
+export interface LogDestination {
+  write(line: string): void;
+}

@@ -1,0 +1,30 @@
+// Writes the documents that are generated from tables in the code. Run after a build: node scripts/generate-docs.mjs
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = new URL('../', import.meta.url);
+const built = new URL('dist/libs/kernel/index.js', root);
+
+let kernel;
+try {
+  kernel = await import(built);
+} catch (cause) {
+  if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+  console.error('Nothing is built yet. Run: npm run build');
+  process.exit(1);
+}
+
+const documents = {
+  'docs/generated/errors.md': kernel.renderErrorCatalogue(),
+  'docs/configuration.md': kernel.renderConfigurationReference(),
+  '.env.example': kernel.renderEnvExample(),
+};
+
+for (const [name, text] of Object.entries(documents)) {
+  const path = fileURLToPath(new URL(name, root));
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  console.log(`wrote ${relative(process.cwd(), path)}, ${text.split('\n').length - 1} lines`);
+}
+console.log('Generated from the tables in libs/kernel; commit these files with the change that moved them.');
