@@ -29,6 +29,20 @@ export const catalogue = {
   ...serverCodes,
 } satisfies Record<string, CatalogueEntry>;
 
+/** The same table by sections of the reference. */
+export const CATALOGUE_SECTIONS: readonly { title: string; codes: Readonly<Record<string, CatalogueEntry>> }[] = [
+  { title: 'Requests, GraphQL, limits', codes: serverCodes },
+  { title: 'Signing in, keys, users', codes: authCodes },
+  { title: 'Workspaces', codes: workspaceCodes },
+  { title: 'Pipeline documents', codes: pipelineDocumentCodes },
+  { title: 'PIPELINE and CALCULATOR nodes', codes: pipelineCompositionCodes },
+  { title: 'Versions, release, import and promotion of pipelines', codes: pipelineLifecycleCodes },
+  { title: 'Templates', codes: templateCodes },
+  { title: 'Executions', codes: executionCodes },
+  { title: 'Results and published endpoints', codes: deliveryCodes },
+  { title: 'Datasources, lake tables, learned facts', codes: datasourceCodes },
+];
+
 export type ErrorCode = keyof typeof catalogue;
 
 /** The row of a code, without the literal types of the table. */

@@ -90,8 +90,8 @@ export const authCodes = {
   },
   'auth.key_scope_unavailable': {
     status: 400,
-    title: 'You cannot give a key a scope you do not have yourself.',
-    fix: 'Choose a scope your own role in the workspace covers.',
+    title: 'This scope is never given to a key.',
+    fix: 'Use the scopes "read", "execute" and "author"; administration needs a signed-in person.',
   },
   'auth.key_workspace_inactive': {
     status: 404,

@@ -5,7 +5,7 @@ export const datasourceCodes = {
   'datasource.validation.name_invalid': {
     status: 400,
     title: 'The datasource name breaks the naming rules.',
-    fix: 'Use a name as the details describe; "tempdb" is reserved.',
+    fix: 'Use lower-case letters, digits, "_" and "-", 63 characters at most; a name never changes.',
   },
   'datasource.validation.duplicate_name': {
     status: 409,
@@ -65,12 +65,12 @@ export const datasourceCodes = {
   'datasource.validation.lake_namespace_invalid': {
     status: 400,
     title: 'The namespace of the lake table breaks the naming rules.',
-    fix: 'Start with a lower-case letter and use lower-case letters, digits and "_".',
+    fix: 'Use 1 to 9 segments of lower-case letters, digits, "_" and "-", each starting with a letter or digit.',
   },
   'datasource.validation.lake_name_invalid': {
     status: 400,
     title: 'The name of the lake table breaks the naming rules.',
-    fix: 'Start with a lower-case letter and use lower-case letters, digits and "_".',
+    fix: 'Use lower-case letters, digits, "_" and "-", starting with a letter or digit; 64 characters at most.',
   },
   'datasource.validation.lake_format_invalid': {
     status: 400,

@@ -25,7 +25,7 @@ export const deliveryCodes = {
   'result.format_unsupported': {
     status: 400,
     title: 'The result is not available in this format.',
-    fix: 'Use one of the formats listed in the details.',
+    fix: 'Use "json" or "csv".',
   },
   'result.too_large': {
     status: 500,
@@ -40,7 +40,7 @@ export const deliveryCodes = {
   'endpoint.path_invalid': {
     status: 400,
     title: 'The endpoint path is not acceptable.',
-    fix: 'Use lower-case segments and {variables} as the details describe.',
+    fix: 'Start with "/", use 1 to 10 segments of lower-case letters, digits, "_", "-" and ".", or {variables}; no trailing slash, 200 characters at most.',
   },
   'endpoint.path_variable_unknown': {
     status: 400,
@@ -75,8 +75,8 @@ export const deliveryCodes = {
   },
   'endpoint.not_acceptable': {
     status: 406,
-    title: 'The endpoint cannot answer in a format the request accepts.',
-    fix: 'Accept "application/json" or "text/csv".',
+    title: 'The endpoint answers in JSON only, which the request does not accept.',
+    fix: 'Accept "application/json"; the rows as CSV can be read from the result of the execution.',
   },
   'endpoint.key_not_bound': {
     status: 403,

@@ -110,7 +110,7 @@ export const pipelineCompositionCodes = {
   'pipeline.validation.calculator_output_name_invalid': {
     status: 400,
     title: 'A calculator output name breaks the naming rules or is reserved.',
-    fix: 'Start with a lower-case letter, use lower-case letters, digits and "_", and avoid the reserved prefixes.',
+    fix: 'Start with a lower-case letter or "_", use lower-case letters, digits and "_", 63 characters at most; "__name__" is reserved.',
   },
   'pipeline.validation.calculator_output_shape_mismatch': {
     status: 400,

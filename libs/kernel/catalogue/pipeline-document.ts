@@ -10,7 +10,7 @@ export const pipelineDocumentCodes = {
   'pipeline.validation.name_invalid': {
     status: 400,
     title: 'The pipeline name is not a valid folder path.',
-    fix: 'Use lower-case segments of letters, digits, "_" and "-" separated by "/", as the details describe.',
+    fix: 'Use 2 to 10 segments joined by "/", each of lower-case letters, digits, "_", "-" and "." and starting with a letter or digit; 200 characters at most. A name never changes.',
   },
   'pipeline.validation.duplicate_name': {
     status: 409,
@@ -20,7 +20,7 @@ export const pipelineDocumentCodes = {
   'pipeline.validation.new_root_requires_confirmation': {
     status: 400,
     title: 'The name would open a new top-level folder.',
-    fix: 'Use one of the existing root folders listed in the details, or repeat the call confirming the new root.',
+    fix: 'Use one of the existing root folders listed in the details, or repeat the call with "confirm_new_root": true.',
   },
   'pipeline.validation.duplicate_node_id': {
     status: 400,
@@ -35,12 +35,12 @@ export const pipelineDocumentCodes = {
   'pipeline.validation.invalid_identifier': {
     status: 400,
     title: 'A node id or table name breaks the identifier rules.',
-    fix: 'Start with a lower-case letter and use lower-case letters, digits and "_" only; the details name the place.',
+    fix: 'Use lower-case letters, digits and "_" only, 63 characters at most; the details name the place.',
   },
   'pipeline.validation.reserved_identifier': {
     status: 400,
     title: 'A node id or table name is reserved.',
-    fix: 'Choose another name; the details name the reserved word.',
+    fix: 'Choose another name; "tempdb" and "__name__" are reserved.',
   },
   'pipeline.validation.forbidden_env_specific_value': {
     status: 400,
@@ -64,8 +64,8 @@ export const pipelineDocumentCodes = {
   },
   'pipeline.validation.pipeline_too_large': {
     status: 400,
-    title: 'The pipeline has more nodes than allowed.',
-    fix: 'Keep to 1000 nodes; move a part into a pipeline of its own and call it with a PIPELINE node.',
+    title: 'The pipeline has more nodes or parameters than allowed.',
+    fix: 'Keep to 1000 nodes and 200 parameters; move a part into a pipeline of its own.',
   },
   'pipeline.validation.multiple_caller_nodes': {
     status: 400,
@@ -95,7 +95,7 @@ export const pipelineDocumentCodes = {
   'pipeline.validation.output_target_invalid': {
     status: 400,
     title: 'The output target is unknown.',
-    fix: 'Use one of the output targets listed in the details.',
+    fix: 'Use "tempdb", "caller" or "datasource".',
   },
   'pipeline.validation.output_table_missing': {
     status: 400,
@@ -109,13 +109,13 @@ export const pipelineDocumentCodes = {
   },
   'pipeline.validation.output_mode_invalid': {
     status: 400,
-    title: 'The output mode is unknown or does not fit the target.',
-    fix: 'Use one of the modes listed in the details.',
+    title: 'The output to a datasource names no valid mode.',
+    fix: 'Set "mode" to "replace" (empty the table first) or "append".',
   },
   'pipeline.validation.statement_type_mismatch': {
     status: 400,
-    title: 'The SQL of the template is not of the kind the node declares.',
-    fix: 'Change the node type to the kind of its statement, or the statement to the type.',
+    title: 'The template does not hold exactly one statement of the kind the node declares.',
+    fix: 'Keep one statement in the template, and give the node the type of that statement (DQL reads, DML changes rows, DDL changes structure).',
   },
   'pipeline.validation.tempdb_input_unordered': {
     status: 400,
@@ -170,17 +170,17 @@ export const pipelineDocumentCodes = {
   'pipeline.validation.parameter_name_invalid': {
     status: 400,
     title: 'A parameter name breaks the naming rules or is reserved.',
-    fix: 'Start with a lower-case letter, use lower-case letters, digits and "_", and avoid the reserved prefixes.',
+    fix: 'Start with a lower-case letter or "_", use lower-case letters, digits and "_", 63 characters at most; "__name__" is reserved.',
   },
   'pipeline.validation.parameter_precision_missing': {
     status: 400,
     title: 'A decimal parameter declares no valid precision.',
-    fix: 'Add "precision" to the parameter.',
+    fix: 'Add "precision" from 1 to 15; for more digits use the type BIGDECIMAL.',
   },
   'pipeline.validation.parameter_scale_missing': {
     status: 400,
     title: 'A decimal parameter declares no valid scale.',
-    fix: 'Add "scale" to the parameter, not above its precision.',
+    fix: 'Add "scale" from 0 to the precision.',
   },
   'pipeline.validation.conflicting_required_default': {
     status: 400,
@@ -195,7 +195,7 @@ export const pipelineDocumentCodes = {
   'pipeline.validation.tempdb_engine_unsupported': {
     status: 400,
     title: 'The staging engine named in the settings is not supported.',
-    fix: 'Use "DUCKDB" or leave the setting out.',
+    fix: 'Use "DUCKDB" ("H2" is accepted and means the same), or leave the setting out.',
   },
   'pipeline.validation.tempdb_config_invalid': {
     status: 400,

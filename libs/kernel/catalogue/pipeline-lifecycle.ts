@@ -24,13 +24,13 @@ export const pipelineLifecycleCodes = {
   },
   'pipeline.version.last_release': {
     status: 409,
-    title: 'This is the last released version and cannot be taken away alone.',
-    fix: 'Release another version first, or discard the whole pipeline.',
+    title: 'The version was released once and cannot be purged.',
+    fix: 'Discard it instead: a release stays on record; only drafts are purged.',
   },
   'pipeline.version.not_eligible': {
     status: 409,
-    title: 'The status of this version does not allow the operation.',
-    fix: 'Choose a version in one of the statuses named in the details.',
+    title: 'The version cannot become the current one.',
+    fix: 'Choose a released version, or a draft where authoring is enabled.',
   },
   'pipeline.version.pinned': {
     status: 409,

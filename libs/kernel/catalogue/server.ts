@@ -85,7 +85,7 @@ export const serverCodes = {
   'graphql.operation_not_allowed': {
     status: 400,
     title: 'This GraphQL operation is not accepted here.',
-    fix: 'Send an operation of the trusted documents, by the method the details name.',
+    fix: 'Send subscriptions to /graphql/stream and everything else to /graphql; where trusted documents are required, send one of those.',
   },
   'graphql.timeout': {
     status: 504,

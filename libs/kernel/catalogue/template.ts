@@ -30,12 +30,12 @@ export const templateCodes = {
   'template.validation.id_invalid': {
     status: 400,
     title: 'The template id is not a valid folder path.',
-    fix: 'Use lower-case segments of letters, digits, "_" and "-" separated by "/", as the details describe.',
+    fix: 'Use 2 to 10 segments joined by "/", each of lower-case letters, digits, "_", "-" and "." and starting with a letter or digit; 200 characters at most. An id never changes.',
   },
   'template.validation.new_root_requires_confirmation': {
     status: 400,
     title: 'The id would open a new top-level folder.',
-    fix: 'Use one of the existing root folders listed in the details, or repeat the call confirming the new root.',
+    fix: 'Use one of the existing root folders listed in the details, or repeat the call with "confirm_new_root": true.',
   },
   'template.validation.dialect_invalid': {
     status: 400,
@@ -50,7 +50,7 @@ export const templateCodes = {
   'template.validation.type_invalid': {
     status: 400,
     title: 'The template type is unknown.',
-    fix: 'Use one of the types listed in the details.',
+    fix: 'Use the type "sql" or leave it out.',
   },
   'template.validation.type_immutable': {
     status: 400,
@@ -129,13 +129,13 @@ export const templateCodes = {
   },
   'template.version.last_release': {
     status: 409,
-    title: 'This is the last released version and cannot be taken away alone.',
-    fix: 'Release another version first, or discard the whole template.',
+    title: 'The version was released once and cannot be purged.',
+    fix: 'Discard it instead: a release stays on record; only drafts are purged.',
   },
   'template.version.not_eligible': {
     status: 409,
-    title: 'The status of this version does not allow the operation.',
-    fix: 'Choose a version in one of the statuses named in the details.',
+    title: 'The version cannot become the current one.',
+    fix: 'Choose a released version, or a draft where authoring is enabled.',
   },
   'template.version.confirm_mismatch': {
     status: 400,

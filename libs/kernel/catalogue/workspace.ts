@@ -35,7 +35,7 @@ export const workspaceCodes = {
   'workspace.validation.name_invalid': {
     status: 400,
     title: 'The workspace name breaks the naming rules.',
-    fix: 'Use lower-case letters, digits and "-" as the details describe.',
+    fix: 'Use lower-case letters, digits, "_" and "-", 63 characters at most.',
   },
   'workspace.validation.duplicate_name': {
     status: 409,
