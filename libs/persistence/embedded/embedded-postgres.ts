@@ -45,6 +45,7 @@ export interface EmbeddedPostgres {
   /** For the set-up superuser. */
   superuserUrl: string;
   pid: number;
+  /** Ends the server after a checkpoint and gives the folder free. */
   stop(): Promise<void>;
 }
 
@@ -58,21 +59,19 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     const user = await serviceUser();
     const programs = await binaries(user, options.log);
-    const secrets = await clusterSecrets(join(folder, 'secrets.json'));
+    const secrets = await clusterSecrets(join(folder, 'secrets'));
     const data = await dataFolder(join(folder, 'data'), user, options.log);
     if (await stopOrphan(data)) options.log('Ended the embedded PostgreSQL that a killed process had left running.');
     if (!(await isCluster(data))) await initialise(programs, data, user, secrets, folder);
     const postmaster = await start(programs, data, user, options, folder, secrets);
     const url = (role: string, password: string, database: string) =>
       `postgresql://${role}:${password}@127.0.0.1:${postmaster.port}/${database}`;
+    let stopped: Promise<void> | undefined;
     return {
       url: url(ROLE, secrets.role, DATABASE),
       superuserUrl: url(SUPERUSER, secrets.superuser, SUPERUSER),
       pid: postmaster.pid ?? 0,
-      stop: async () => {
-        await postmaster.stop();
-        lock.release();
-      },
+      stop: () => (stopped ??= postmaster.stop().then(() => lock.release())),
     };
   } catch (error) {
     lock.release();
@@ -184,11 +183,21 @@ async function connect(postmaster: Postmaster, secrets: ClusterSecrets): Promise
       return client;
     } catch (error) {
       const { code } = error as { code?: unknown };
+      if (code === '28P01') throw foreignData();
       if (code !== 'ECONNREFUSED' && code !== '57P03') throw error;
       await delay(POLL_MS);
     }
   }
   return undefined;
+}
+
+function foreignData(): PenstockError {
+  return new PenstockError('internal', {
+    message:
+      'The embedded PostgreSQL refuses the stored password: its data folder and its file of secrets do not belong ' +
+      'together. Restore both from the same backup, or remove both to begin anew.',
+    details: { reason: 'embedded_secrets' },
+  });
 }
 
 async function ensureDatabase(client: pg.Client, secrets: ClusterSecrets): Promise<void> {

@@ -14,14 +14,13 @@ export interface FolderLock {
  * process ends; `owner` only serves the message.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  await mkdir(folder, { recursive: true, mode: 0o755 });
   const owner = join(folder, 'owner');
-  const database = new DatabaseSync(join(folder, 'lock.db'));
+  const database = await openLock(folder);
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw error;
+    if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw unusable(folder, error);
     const pid = await readOwner(owner);
     throw new PenstockError('internal', {
       message:
@@ -32,6 +31,23 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   }
   await writeFile(owner, String(process.pid));
   return { release: () => database.close() };
+}
+
+async function openLock(folder: string): Promise<DatabaseSync> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o755 });
+    return new DatabaseSync(join(folder, 'lock.db'));
+  } catch (error) {
+    throw unusable(folder, error);
+  }
+}
+
+function unusable(folder: string, cause: unknown): PenstockError {
+  return new PenstockError('internal', {
+    message: `The folder ${folder} cannot be written. Start Penstock where it may write, or set DATABASE_URL.`,
+    details: { reason: 'folder_unusable', folder },
+    cause,
+  });
 }
 
 async function readOwner(file: string): Promise<string | undefined> {

@@ -70,13 +70,17 @@ export class Postmaster {
   }
 }
 
-/** Ends the server that a killed process left behind on this data folder, if there is one. */
+/**
+ * Ends the server that a killed process left behind on this data folder; whether there was one. The caller holds the
+ * folder, so a pid file that names anything else is a leftover, over which PostgreSQL would refuse to start.
+ */
 export async function stopOrphan(data: string): Promise<boolean> {
   const pid = await recordedPid(data);
-  if (pid === undefined || !(await servesFolder(pid, data))) return false;
-  await end(pid, async () => !(await servesFolder(pid, data)));
+  if (pid === undefined) return false;
+  const orphaned = await servesFolder(pid, data);
+  if (orphaned) await end(pid, async () => !(await servesFolder(pid, data)));
   await rm(join(data, 'postmaster.pid'), { force: true });
-  return true;
+  return orphaned;
 }
 
 async function recordedPid(data: string): Promise<number | undefined> {
@@ -106,15 +110,24 @@ async function servesFolder(pid: number, data: string): Promise<boolean> {
 
 /** SIGINT ends sessions and checkpoints; SIGQUIT, if that takes too long, leaves recovery to the next start. */
 async function end(pid: number, gone: () => Promise<boolean>): Promise<void> {
-  process.kill(pid, 'SIGINT');
   const patience = performance.now() + FAST_STOP_MS;
   let forced = false;
+  signal(pid, 'SIGINT');
   while (!(await gone())) {
     if (!forced && performance.now() > patience) {
-      process.kill(pid, 'SIGQUIT');
+      signal(pid, 'SIGQUIT');
       forced = true;
     }
     await delay(POLL_MS);
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    // It ended by itself in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
