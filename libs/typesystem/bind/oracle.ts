@@ -53,7 +53,7 @@ function bindDecimal(typed: TypedValue): BoundValue {
   const { type, value } = typed;
   const decimal = value === null ? { unscaled: 0n, scale: type.scale ?? 0 } : exactDecimal(typed);
   const { scale } = sizeWithin(WIDEST, type, decimal);
-  const format = `${'9'.repeat(WIDEST - scale)}D${'9'.repeat(scale)}`;
+  const format = `${'9'.repeat(Math.max(WIDEST - scale, 1))}${scale > 0 ? `D${'9'.repeat(scale)}` : ''}`;
   return wrapped(
     (bind) => `TO_NUMBER(${bind},'${format}','NLS_NUMERIC_CHARACTERS=''.,''')`,
     value === null ? null : formatDecimal(decimal),

@@ -19,11 +19,21 @@ export function shortestFloat32(value: number): number {
     const text = value.toPrecision(digits);
     const candidate = Number(text);
     if (Math.fround(candidate) === value) return candidate;
-    // Below a power of two floats lie closer, so the nearest text may miss where the next one above does not.
-    const above = nextDecimalAbove(text, value);
-    if (Math.fround(above) === value) return above;
+    if (isPowerOfTwo(value)) {
+      // Below a power of two floats lie closer: the nearest text may miss it where the next one above does not.
+      const above = nextDecimalAbove(text, value);
+      if (Math.fround(above) === value) return above;
+    }
   }
   return Number(value.toPrecision(9));
+}
+
+const FLOAT = new Float32Array(1);
+const BITS = new Int32Array(FLOAT.buffer);
+
+function isPowerOfTwo(value: number): boolean {
+  FLOAT[0] = value;
+  return (BITS[0]! & 0x7fffff) === 0;
 }
 
 /** The decimal with one more in its last digit, away from zero, when `text` lies nearer to zero than `value`. */
