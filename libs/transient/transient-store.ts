@@ -1,0 +1,176 @@
+/** A reserved idempotency key (02 §7). `state` is `reserved` until the execution's row exists, then `started`. */
+export interface IdempotencyClaim {
+  executionId: string;
+  requestHash: string;
+  state: 'reserved' | 'started';
+  /** Milliseconds since the claim was made, by the store's clock. */
+  ageMs: number;
+}
+
+export interface ClaimKey {
+  userId: string;
+  /** The `Idempotency-Key` as sent; the store hashes it. */
+  key: string;
+}
+
+/** What is kept beside the rows of a stored result; written last, so its presence means the rows are complete. */
+export interface ResultMeta {
+  /** Column descriptors as JSON text. */
+  schemaJson: string;
+  totalRows: number;
+  /** UTF-8 bytes of the row arrays before compression. */
+  bytes: number;
+  /** First row number of each chunk, ascending. */
+  chunkStarts: readonly number[];
+  warningsJson: string;
+}
+
+export interface PublishedResult extends ResultMeta {
+  /** RFC 3339 UTC, by the store's clock; reads never extend it. */
+  expiresAt: string;
+}
+
+/** One event of an execution's short-lived log. */
+export interface LoggedEvent {
+  eventId: number;
+  type: string;
+  /** Emission time, RFC 3339 UTC with microseconds. */
+  timestamp: string;
+  /** The payload as one line of JSON. */
+  payload: string;
+}
+
+export type LeaseKind = 'slots' | 'sse';
+
+export interface WindowLimit {
+  seconds: number;
+  limit: number;
+}
+
+export interface WindowCount {
+  count: number;
+  resetAtSeconds: number;
+  nowSeconds: number;
+}
+
+/**
+ * What is short-lived and shared by all instances (02 §8). Redis in production, memory in one embedded process; one
+ * contract suite holds both to the same behaviour. A store that cannot answer rejects with `TransientUnavailable`.
+ */
+export abstract class TransientStore {
+  // Idempotency
+  /** Reserves the key for this execution, or tells who holds it. */
+  abstract claim(
+    key: ClaimKey,
+    claim: { executionId: string; requestHash: string },
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<{ won: true } | { won: false; held: IdempotencyClaim }>;
+  /** Marks the claim as started, if it still holds this execution; false otherwise. */
+  abstract markStarted(key: ClaimKey, executionId: string, signal?: AbortSignal): Promise<boolean>;
+  /** Replaces a claim whose starter died: compare-and-set on its execution id. */
+  abstract takeOver(
+    key: ClaimKey,
+    from: string,
+    claim: { executionId: string; requestHash: string },
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<boolean>;
+  /** Deletes the claim only if it still holds this execution. */
+  abstract release(key: ClaimKey, executionId: string, signal?: AbortSignal): Promise<void>;
+  abstract readClaim(key: ClaimKey, signal?: AbortSignal): Promise<IdempotencyClaim | undefined>;
+
+  // Results
+  abstract beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void>;
+  abstract putChunk(executionId: string, index: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
+  /** Writes meta last and gives rows and meta the same fixed expiry. */
+  abstract publishResult(
+    executionId: string,
+    meta: ResultMeta,
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<{ expiresAt: string }>;
+  abstract resultMeta(executionId: string, signal?: AbortSignal): Promise<PublishedResult | undefined>;
+  /** Number of stored chunks, to verify a published result. */
+  abstract countChunks(executionId: string, signal?: AbortSignal): Promise<number>;
+  /** Chunks in the asked order; undefined where one is gone. */
+  abstract readChunks(
+    executionId: string,
+    indexes: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<(Uint8Array | undefined)[]>;
+  abstract discardResult(executionId: string, signal?: AbortSignal): Promise<void>;
+
+  // Event log
+  /** Appends what is not there yet, by event id. */
+  abstract appendEvents(
+    executionId: string,
+    events: readonly LoggedEvent[],
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<void>;
+  /** The log of an ended execution lives one more hour. */
+  abstract sealEvents(executionId: string, signal?: AbortSignal): Promise<void>;
+  abstract readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]>;
+
+  // Cancellation
+  /** Sets the flag and nudges the owner. */
+  abstract requestCancel(executionId: string, reason: string, ttlSeconds: number, signal?: AbortSignal): Promise<void>;
+  abstract readCancels(executionIds: readonly string[], signal?: AbortSignal): Promise<Map<string, string>>;
+  abstract clearCancel(executionId: string, signal?: AbortSignal): Promise<void>;
+
+  // Leases: slots of a user's runs, streams of a user
+  /** False when the user already holds `limit` leases. */
+  abstract acquire(
+    kind: LeaseKind,
+    userId: string,
+    leaseId: string,
+    limit: number,
+    leaseSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<boolean>;
+  abstract renew(
+    kind: LeaseKind,
+    userId: string,
+    leaseIds: readonly string[],
+    leaseSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<void>;
+  abstract releaseLease(kind: LeaseKind, userId: string, leaseId: string, signal?: AbortSignal): Promise<void>;
+
+  // Watchers of attached runs
+  abstract touchWatcher(executionId: string, ttlSeconds: number, signal?: AbortSignal): Promise<void>;
+  abstract hasWatcher(executionId: string, signal?: AbortSignal): Promise<boolean>;
+
+  // Rate windows
+  /** Counts one hit in every window at once; fixed windows by the store's clock. */
+  abstract hit(subject: string, windows: readonly WindowLimit[], signal?: AbortSignal): Promise<WindowCount[]>;
+
+  // Nudges; they may be lost, every consumer also polls
+  abstract publish(channel: string, message: string, signal?: AbortSignal): Promise<void>;
+  /** `onReady` runs at every (re)subscription; resolves when subscribed. Returns the unsubscribe. */
+  abstract subscribe(
+    channel: string,
+    onMessage: (message: string) => void,
+    onReady?: () => void,
+  ): Promise<() => Promise<void>>;
+
+  /** Rejects when the store is down. */
+  abstract health(signal?: AbortSignal): Promise<void>;
+  abstract close(): Promise<void>;
+}
+
+/** The store did not answer. The caller decides what that means (02 §8, last table). */
+export class TransientUnavailable extends Error {
+  override readonly name = 'TransientUnavailable';
+  constructor(options?: { cause?: unknown }) {
+    super('The transient store does not answer.', options);
+  }
+}
+
+export const CHANNELS = {
+  events: 'dp:bus:events',
+  cancel: 'dp:bus:cancel',
+  invalidate: 'dp:bus:invalidate',
+  content: 'dp:bus:content',
+} as const;
