@@ -1,1 +1,2 @@
 export * from './transient-store.js';
+export * from './invalidation-bus.js';
