@@ -122,7 +122,10 @@ export function keysetStatement(selection: Selection, page: NamePage): Statement
 }
 
 /** The rows of `keysetStatement` in list order, and whether others stand before and after them. */
-export function keysetItems<T>(rows: readonly T[], page: NamePage): { items: T[]; hasNext: boolean; hasPrevious: boolean } {
+export function keysetItems<T>(
+  rows: readonly T[],
+  page: NamePage,
+): { items: T[]; hasNext: boolean; hasPrevious: boolean } {
   const size = page.last ?? page.first ?? DEFAULT_PAGE;
   const items = rows.slice(0, size);
   const more = rows.length > size;

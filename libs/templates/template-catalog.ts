@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isJsonObject, readJson, isExactNumber } from '#libs/kernel';
 import type { VersionStatus } from '#libs/lifecycle';
-import { Database, type Queryable } from '#libs/persistence';
+import { Database, type Queryable, type Transaction } from '#libs/persistence';
 import type { Dialect } from '#libs/typesystem';
 import {
   refKey,
@@ -18,6 +18,14 @@ export const MAX_IMPORT_DEPTH = 10;
 
 /** What a reference leads to. `missing` says whether the template or only that version is absent. */
 export type TemplateLookup = { found: TemplateClosure } | { missing: 'template' | 'version' };
+
+/** A version held for the length of a transaction. */
+export interface HeldVersion {
+  status: VersionStatus;
+  dialect: Dialect;
+  isLibrary: boolean;
+  bodyHash: string;
+}
 
 interface PinnedRow {
   templateId: string;
@@ -70,6 +78,24 @@ export class TemplateCatalog {
         return [refKey(ref), found ? { found } : { missing: known.has(ref.id) ? 'version' : 'template' }];
       }),
     );
+  }
+
+  /**
+   * Holds versions as they are until the transaction ends: a discard, purge or release of one waits, and after it sees
+   * the pin that is being written (contract 01 §10.1). Absent versions are absent from the map.
+   */
+  async hold(tx: Transaction, workspaceId: string, refs: readonly TemplateRef[]): Promise<Map<string, HeldVersion>> {
+    if (refs.length === 0) return new Map();
+    const rows = await tx.query<HeldVersion & TemplateRef>(
+      `SELECT t.name AS id, v.version, v.status, v.dialect, v.is_library AS "isLibrary", v.body_hash AS "bodyHash"
+         FROM template_versions v
+         JOIN templates t ON t.id = v.template_id
+        WHERE t.workspace_id = $1 AND (t.name, v.version) IN (SELECT * FROM unnest($2::text[], $3::int[]))
+        ORDER BY v.template_id, v.version
+          FOR SHARE OF v`,
+      [workspaceId, refs.map(({ id }) => id), refs.map(({ version }) => version)],
+    );
+    return new Map(rows.map((row) => [refKey(row), row]));
   }
 
   async #existing(workspaceId: string, refs: readonly TemplateRef[], q: Queryable): Promise<string[]> {

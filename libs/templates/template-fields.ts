@@ -48,6 +48,7 @@ const SERVER_KEYS = [
   'draft',
   'folder',
   'warnings',
+  'version_stamps',
   'created_at',
   'created_by',
   'created_via',

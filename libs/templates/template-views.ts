@@ -38,7 +38,7 @@ export interface TemplateVersionSummary extends VersionStamps {
 }
 
 /** A single read of a template (contract 05 §14): one version in full, and where the template stands. */
-export interface TemplateView extends VersionStamps {
+export interface TemplateView {
   schema_version: 1;
   /** The name; templates have no other id outside the database. */
   id: string;
@@ -57,6 +57,12 @@ export interface TemplateView extends VersionStamps {
   body_hash: string;
   current_version: number | null;
   draft?: DraftView;
+  /** The template's own stamps. */
+  created_at: string;
+  created_by: string;
+  updated_at: string;
+  /** The stamps of the version shown. */
+  version_stamps: VersionStamps;
 }
 
 /** An entry of a list, search or tree level; `version` and `status` are the working version's. */
@@ -110,7 +116,7 @@ function stamps(row: TemplateVersionRow): VersionStamps {
 }
 
 /** A read without a number shows a DISCARDED version only when every version is. */
-export function templateView(row: TemplateVersionRow, entityStatus: EntityStatus): TemplateView {
+export function templateView(row: TemplateVersionRow): TemplateView {
   return {
     schema_version: 1,
     id: row.name,
@@ -125,7 +131,7 @@ export function templateView(row: TemplateVersionRow, entityStatus: EntityStatus
     body: row.body,
     version: row.version,
     status: row.status,
-    entity_status: entityStatus,
+    entity_status: row.live ? 'ACTIVE' : 'DISCARDED',
     body_hash: row.bodyHash,
     current_version: row.currentVersion,
     ...(row.draftVersion === null || row.draftHash === null
@@ -138,7 +144,10 @@ export function templateView(row: TemplateVersionRow, entityStatus: EntityStatus
             updated_at: stamp(row.draftUpdatedAt),
           },
         }),
-    ...stamps(row),
+    created_at: toWireStamp(row.entityCreatedAt),
+    created_by: row.entityCreatedBy,
+    updated_at: toWireStamp(row.entityUpdatedAt),
+    version_stamps: stamps(row),
   };
 }
 

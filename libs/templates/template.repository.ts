@@ -43,6 +43,8 @@ export interface TemplateVersionRow {
   entityCreatedAt: string;
   entityUpdatedAt: string;
   entityCreatedBy: string;
+  /** Whether any version is a DRAFT or RELEASED. */
+  live: boolean;
   version: number;
   status: VersionStatus;
   engine: string;
@@ -76,11 +78,13 @@ export interface Writer {
 const ENTITY = `e.id, e.name, e.display_name AS "displayName", e.description, e.current_version AS "currentVersion",
   e.created_by AS "createdBy"`;
 
-const VERSION = `
+/** A list of versions leaves their bodies in the database. */
+const versionSelect = (body: 'v.body' | "''"): string => `
   SELECT e.id AS "templateId", e.name, e.display_name AS "displayName", e.description,
          e.current_version AS "currentVersion", e.created_at AS "entityCreatedAt", e.updated_at AS "entityUpdatedAt",
-         e.created_by AS "entityCreatedBy", v.version, v.status, v.engine, v.dialect, v.is_library AS "isLibrary",
-         v.imports_json AS imports, v.body, v.body_hash AS "bodyHash", v.created_at AS "createdAt",
+         e.created_by AS "entityCreatedBy",
+         EXISTS (SELECT FROM template_versions s WHERE s.template_id = e.id AND s.status <> 'DISCARDED') AS live, v.version, v.status, v.engine, v.dialect, v.is_library AS "isLibrary",
+         v.imports_json AS imports, ${body} AS body, v.body_hash AS "bodyHash", v.created_at AS "createdAt",
          v.created_by AS "createdBy", v.created_via AS "createdVia", v.updated_at AS "updatedAt",
          v.updated_by AS "updatedBy", v.updated_via AS "updatedVia", v.released_at AS "releasedAt",
          v.released_by AS "releasedBy", v.discarded_at AS "discardedAt", v.discarded_by AS "discardedBy",
@@ -152,6 +156,15 @@ export class TemplateRepository {
     return rows[0];
   }
 
+  /** As `lock`, for several at once, in the order of their ids so that no two transactions wait for each other. */
+  async lockAll(tx: Transaction, workspaceId: string, names: readonly string[]): Promise<TemplateEntity[]> {
+    return tx.query<TemplateEntity>(
+      `SELECT ${ENTITY} FROM templates e WHERE e.workspace_id = $1 AND e.name = ANY($2::text[])
+        ORDER BY e.id FOR NO KEY UPDATE`,
+      [workspaceId, names],
+    );
+  }
+
   async state(q: Queryable, entity: Pick<TemplateEntity, 'id' | 'currentVersion'>): Promise<EntityState> {
     const { sql, values } = statesStatement(TEMPLATE_TABLES, entity.id);
     return { versions: await q.query<VersionState>(sql, values), currentVersion: entity.currentVersion };
@@ -160,24 +173,6 @@ export class TemplateRepository {
   async lockVersion(tx: Transaction, templateId: string, version: number): Promise<void> {
     const { sql, values } = lockVersionStatement(TEMPLATE_TABLES, templateId, version);
     await tx.query(sql, values);
-  }
-
-  /** Keeps imported versions as they are until this transaction ends; returns those that may be imported. */
-  async shareVersions(
-    tx: Transaction,
-    workspaceId: string,
-    refs: readonly { id: string; version: number }[],
-  ): Promise<{ id: string; version: number; status: VersionStatus; isLibrary: boolean }[]> {
-    if (refs.length === 0) return [];
-    return tx.query(
-      `SELECT t.name AS id, v.version, v.status, v.is_library AS "isLibrary"
-         FROM template_versions v
-         JOIN templates t ON t.id = v.template_id
-        WHERE t.workspace_id = $1 AND (t.name, v.version) IN (SELECT * FROM unnest($2::text[], $3::int[]))
-        ORDER BY v.template_id, v.version
-          FOR SHARE OF v`,
-      [workspaceId, refs.map(({ id }) => id), refs.map(({ version }) => version)],
-    );
   }
 
   /** The hash a body would have, for the comparison with the version it is based on. */
@@ -247,7 +242,7 @@ export class TemplateRepository {
     q: Queryable = this.database,
   ): Promise<TemplateVersionRow | undefined> {
     const rows = await q.query<TemplateVersionRow>(
-      `${VERSION} AND ($3::int IS NULL OR v.version = $3)
+      `${versionSelect('v.body')} AND ($3::int IS NULL OR v.version = $3)
         ORDER BY (v.status = 'DRAFT') DESC, (v.version = e.current_version) DESC NULLS LAST, v.version DESC LIMIT 1`,
       [workspaceId, name, version ?? null],
     );
@@ -255,7 +250,10 @@ export class TemplateRepository {
   }
 
   async versions(workspaceId: string, name: string): Promise<TemplateVersionRow[]> {
-    return this.database.query<TemplateVersionRow>(`${VERSION} ORDER BY v.version DESC`, [workspaceId, name]);
+    return this.database.query<TemplateVersionRow>(`${versionSelect("''")} ORDER BY v.version DESC`, [
+      workspaceId,
+      name,
+    ]);
   }
 
   /** Names of the templates that import a version (or any version) of this one; stored versions of every status count. */

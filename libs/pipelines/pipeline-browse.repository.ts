@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { isUuid, writeJson, type KeysetListing, type KeysetPage, type Listing, type OffsetPage } from '#libs/kernel';
+import {
+  countStatement,
+  foldersStatement,
+  keysetItems,
+  keysetStatement,
+  levelPredicate,
+  pageStatement,
+  PIPELINE_TABLES,
+  searchPattern,
+  searchPredicate,
+  statusPredicate,
+  type EntityStatus,
+  type Selection,
+  type Statement,
+} from '#libs/lifecycle';
+import { Database } from '#libs/persistence';
+import type { PipelineSummaryRow } from './pipeline-views.js';
+
+export interface PipelineFilter {
+  /** A user's id; any other text matches nothing. */
+  owner?: string | undefined;
+  /** Name of a datasource the working version reads from or writes to. */
+  datasource?: string | undefined;
+  /** Substring of path, display name or description, in any case. */
+  q?: string | undefined;
+  /** Default ACTIVE. */
+  status?: EntityStatus | undefined;
+}
+
+const COLUMNS = `e.id, e.name, e.display_name AS "displayName", e.description, e.owner_id AS owner,
+  e.current_version AS "currentVersion", e.created_at AS "createdAt", e.updated_at AS "updatedAt",
+  w.version, w.status, w.body_hash AS "bodyHash"`;
+
+/** Lists, searches and tree levels, filtered and paged in the database. */
+@Injectable()
+export class PipelineBrowseRepository {
+  constructor(private readonly database: Database) {}
+
+  list(workspaceId: string, filter: PipelineFilter, page: OffsetPage): Promise<Listing<PipelineSummaryRow>> {
+    return this.#page(filtered(workspaceId, filter), page);
+  }
+
+  /** `after` and `before` are names. */
+  async keyset(
+    workspaceId: string,
+    filter: PipelineFilter,
+    page: KeysetPage,
+  ): Promise<KeysetListing<PipelineSummaryRow>> {
+    return keysetItems(await this.#rows(keysetStatement(filtered(workspaceId, filter), page)), page);
+  }
+
+  async count(workspaceId: string, filter: PipelineFilter): Promise<number> {
+    return this.#count(filtered(workspaceId, filter));
+  }
+
+  async level(
+    workspaceId: string,
+    prefix: string,
+    status: EntityStatus,
+    page: OffsetPage,
+  ): Promise<Listing<PipelineSummaryRow> & { folders: { segment: string; count: number }[] }> {
+    const folders = foldersStatement(PIPELINE_TABLES, workspaceId, prefix, status);
+    const level = levelPredicate(prefix, 2);
+    const where = `e.workspace_id = $1 AND ${level.sql} AND ${statusPredicate(PIPELINE_TABLES, status)}`;
+    const selection = { tables: PIPELINE_TABLES, columns: COLUMNS, where, values: [workspaceId, ...level.values] };
+    const entries = await this.#page(selection, page);
+    return { ...entries, folders: await this.database.query(folders.sql, folders.values) };
+  }
+
+  async #page(selection: Selection, page: OffsetPage): Promise<Listing<PipelineSummaryRow>> {
+    return { items: await this.#rows(pageStatement(selection, page)), total: await this.#count(selection) };
+  }
+
+  #rows({ sql, values }: Statement): Promise<PipelineSummaryRow[]> {
+    return this.database.query<PipelineSummaryRow>(sql, values);
+  }
+
+  async #count(selection: Selection): Promise<number> {
+    const { sql, values } = countStatement(selection);
+    const [row] = await this.database.query<{ total: number }>(sql, values);
+    return row?.total ?? 0;
+  }
+}
+
+function filtered(workspaceId: string, filter: PipelineFilter): Selection {
+  const values: unknown[] = [workspaceId];
+  const parts = ['e.workspace_id = $1', statusPredicate(PIPELINE_TABLES, filter.status ?? 'ACTIVE')];
+  if (filter.owner) parts.push(isUuid(filter.owner) ? `e.owner_id = $${values.push(filter.owner)}` : 'FALSE');
+  if (filter.datasource) {
+    const reads = values.push(writeJson({ nodes: [{ source: filter.datasource }] }));
+    const writes = values.push(writeJson({ nodes: [{ output: { datasource: filter.datasource } }] }));
+    parts.push(`(w.body_json @> $${reads}::jsonb OR w.body_json @> $${writes}::jsonb)`);
+  }
+  if (filter.q) parts.push(searchPredicate(values.push(searchPattern(filter.q))));
+  return { tables: PIPELINE_TABLES, columns: COLUMNS, where: parts.join(' AND '), values };
+}

@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import {
+  PenstockError,
+  type KeysetListing,
+  type KeysetPage,
+  type Listing,
+  type OffsetPage,
+  type Principal,
+} from '#libs/kernel';
+import { authorise } from '#libs/identity';
+import { folder, isBrowsePrefix, type EntityStatus, type Folder } from '#libs/lifecycle';
+import { reflected } from '#libs/templates';
+import { PipelineBrowseRepository, type PipelineFilter } from './pipeline-browse.repository.js';
+import { PipelineCatalog } from './pipeline-catalog.js';
+import { PipelineRepository } from './pipeline.repository.js';
+import {
+  pipelineSummary,
+  pipelineVersionSummary,
+  pipelineView,
+  type PipelineSummary,
+  type PipelineVersionSummary,
+  type PipelineView,
+} from './pipeline-views.js';
+
+/** One level of the tree: `total` and `has_more` are about `pipelines`; a folder counts its whole subtree. */
+export interface PipelineLevel {
+  prefix: string;
+  folders: (Omit<Folder, 'count'> & { pipeline_count: number })[];
+  pipelines: PipelineSummary[];
+  total: number;
+  has_more: boolean;
+}
+
+/** The 404 of a pipeline that does not exist, or not in this workspace: one answer for both. */
+export function pipelineNotFound(id: string, version?: number): PenstockError {
+  return new PenstockError('pipeline.execution.not_found', {
+    message: 'There is no such pipeline version in this workspace.',
+    details: { pipeline_id: reflected(id), ...(version === undefined ? {} : { pipeline_version: version }) },
+  });
+}
+
+@Injectable()
+export class PipelineReading {
+  constructor(
+    private readonly repository: PipelineRepository,
+    private readonly browse: PipelineBrowseRepository,
+    private readonly catalog: PipelineCatalog,
+  ) {}
+
+  /** The working version; of a pipeline that is discarded whole, its highest. */
+  async read(principal: Principal, pipelineId: string, version?: number): Promise<PipelineView> {
+    const { id } = authorise(principal, 'pipeline.read');
+    const row = await this.repository.version(id, pipelineId, version);
+    if (!row) throw pipelineNotFound(pipelineId, version);
+    return pipelineView(row);
+  }
+
+  /** As `read`, by name. */
+  async readByName(principal: Principal, name: string): Promise<PipelineView> {
+    const workspace = authorise(principal, 'pipeline.read');
+    const id = await this.catalog.idOf(workspace.id, name);
+    if (id === undefined) throw pipelineNotFound(name);
+    return this.read(principal, id);
+  }
+
+  /** Highest first, without bodies. */
+  async versions(principal: Principal, pipelineId: string): Promise<PipelineVersionSummary[]> {
+    const { id } = authorise(principal, 'pipeline.read');
+    const rows = await this.repository.versions(id, pipelineId);
+    if (rows.length === 0) throw pipelineNotFound(pipelineId);
+    return rows.map(pipelineVersionSummary);
+  }
+
+  async list(principal: Principal, filter: PipelineFilter, page: OffsetPage): Promise<Listing<PipelineSummary>> {
+    const { id } = authorise(principal, 'pipeline.read');
+    const { items, total } = await this.browse.list(id, filter, page);
+    return { items: items.map((row) => pipelineSummary(row, filter.status ?? 'ACTIVE')), total };
+  }
+
+  /** As `list`, by key: `after` and `before` are pipeline names. */
+  async listKeyset(
+    principal: Principal,
+    filter: PipelineFilter,
+    page: KeysetPage,
+  ): Promise<KeysetListing<PipelineSummary>> {
+    const { id } = authorise(principal, 'pipeline.read');
+    const { items, ...more } = await this.browse.keyset(id, filter, page);
+    return { items: items.map((row) => pipelineSummary(row, filter.status ?? 'ACTIVE')), ...more };
+  }
+
+  async count(principal: Principal, filter: PipelineFilter): Promise<number> {
+    const { id } = authorise(principal, 'pipeline.read');
+    return this.browse.count(id, filter);
+  }
+
+  /** An unknown or illegal prefix is an empty level. */
+  async tree(
+    principal: Principal,
+    prefix: string,
+    page: OffsetPage,
+    status: EntityStatus = 'ACTIVE',
+  ): Promise<PipelineLevel> {
+    const { id } = authorise(principal, 'pipeline.read');
+    if (!isBrowsePrefix(prefix)) {
+      return { prefix: reflected(prefix), folders: [], pipelines: [], total: 0, has_more: false };
+    }
+    const level = await this.browse.level(id, prefix, status, page);
+    return {
+      prefix,
+      folders: level.folders.map((row) => {
+        const { path, segment, count } = folder(prefix, row);
+        return { path, segment, pipeline_count: count };
+      }),
+      pipelines: level.items.map((row) => pipelineSummary(row, status)),
+      total: level.total,
+      has_more: page.offset + level.items.length < level.total,
+    };
+  }
+}

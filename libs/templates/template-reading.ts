@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import {
+  PenstockError,
+  type KeysetListing,
+  type KeysetPage,
+  type Listing,
+  type OffsetPage,
+  type Principal,
+} from '#libs/kernel';
+import { folder, isBrowsePrefix, type EntityStatus, type Folder } from '#libs/lifecycle';
+import { authorise } from '#libs/identity';
+import { reflected } from './reflected.js';
+import { TemplateBrowseRepository, type TemplateFilter } from './template-browse.repository.js';
+import { TemplateRepository } from './template.repository.js';
+import {
+  templateSummary,
+  templateVersionSummary,
+  templateView,
+  type TemplateSummary,
+  type TemplateVersionSummary,
+  type TemplateView,
+} from './template-views.js';
+
+/** One level of the tree: `total` and `has_more` are about `templates`; a folder counts its whole subtree. */
+export interface TemplateLevel {
+  prefix: string;
+  folders: (Omit<Folder, 'count'> & { template_count: number })[];
+  templates: TemplateSummary[];
+  total: number;
+  has_more: boolean;
+}
+
+/** The 404 of a template that does not exist, or not in this workspace: one answer for both. */
+export function templateNotFound(name: string, version?: number): PenstockError {
+  return new PenstockError('template.not_found', {
+    message: 'There is no such template version in this workspace.',
+    details: { template_id: reflected(name), ...(version === undefined ? {} : { template_version: version }) },
+  });
+}
+
+@Injectable()
+export class TemplateReading {
+  constructor(
+    private readonly repository: TemplateRepository,
+    private readonly browse: TemplateBrowseRepository,
+  ) {}
+
+  /** The working version; of a template that is discarded whole, its highest. */
+  async read(principal: Principal, name: string, version?: number): Promise<TemplateView> {
+    const { id } = authorise(principal, 'template.read');
+    const row = await this.repository.version(id, name, version);
+    if (!row) throw templateNotFound(name, version);
+    return templateView(row);
+  }
+
+  /** Highest first, without bodies. */
+  async versions(principal: Principal, name: string): Promise<TemplateVersionSummary[]> {
+    const { id } = authorise(principal, 'template.read');
+    const rows = await this.repository.versions(id, name);
+    if (rows.length === 0) throw templateNotFound(name);
+    return rows.map(templateVersionSummary);
+  }
+
+  async list(principal: Principal, filter: TemplateFilter, page: OffsetPage): Promise<Listing<TemplateSummary>> {
+    const { id } = authorise(principal, 'template.read');
+    const { items, total } = await this.browse.list(id, filter, page);
+    return { items: items.map((row) => templateSummary(row, filter.status ?? 'ACTIVE')), total };
+  }
+
+  /** As `list`, by key: `after` and `before` are template names. */
+  async listKeyset(
+    principal: Principal,
+    filter: TemplateFilter,
+    page: KeysetPage,
+  ): Promise<KeysetListing<TemplateSummary>> {
+    const { id } = authorise(principal, 'template.read');
+    const { items, ...more } = await this.browse.keyset(id, filter, page);
+    return { items: items.map((row) => templateSummary(row, filter.status ?? 'ACTIVE')), ...more };
+  }
+
+  async count(principal: Principal, filter: TemplateFilter): Promise<number> {
+    const { id } = authorise(principal, 'template.read');
+    return this.browse.count(id, filter);
+  }
+
+  /** An unknown or illegal prefix is an empty level. */
+  async tree(
+    principal: Principal,
+    prefix: string,
+    page: OffsetPage,
+    status: EntityStatus = 'ACTIVE',
+  ): Promise<TemplateLevel> {
+    const { id } = authorise(principal, 'template.read');
+    if (!isBrowsePrefix(prefix)) {
+      return { prefix: reflected(prefix), folders: [], templates: [], total: 0, has_more: false };
+    }
+    const level = await this.browse.level(id, prefix, status, page);
+    return {
+      prefix,
+      folders: level.folders.map((row) => {
+        const { path, segment, count } = folder(prefix, row);
+        return { path, segment, template_count: count };
+      }),
+      templates: level.items.map((row) => templateSummary(row, status)),
+      total: level.total,
+      has_more: page.offset + level.items.length < level.total,
+    };
+  }
+}
