@@ -1,0 +1,133 @@
+import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { ApiKeyService, CsrfTokens, LoginService, SessionService, UserService, type MeView } from '#libs/identity';
+import { Configuration, type Principal } from '#libs/kernel';
+import { Caller } from '../http/caller.decorator.js';
+import { Cookies } from '../http/cookies.js';
+import { anyJson, bodyObject, listBody, parseInput, queryFlag } from '../http/input.js';
+import { Operation } from '../http/operation.decorator.js';
+import { contextOf } from '../http/request-context.js';
+import { Paging } from './paging.js';
+
+const credentials = z.strictObject({ email: z.string(), password: z.string() });
+const passwords = z.strictObject({ current_password: z.string(), new_password: z.string() });
+const preference = z.strictObject({ theme_preference: anyJson });
+const keyRequest = z.strictObject({
+  name: z.string(),
+  kind: z.string().optional(),
+  scopes: z.array(z.string()).optional(),
+  bindings: z.array(z.string()).optional(),
+  expires_at: z.string().nullable().optional(),
+});
+
+/** Sign-in, oneself, one's sessions and API keys. */
+@Controller()
+export class IdentityController {
+  constructor(
+    private readonly logins: LoginService,
+    private readonly sessions: SessionService,
+    private readonly users: UserService,
+    private readonly keys: ApiKeyService,
+    private readonly csrf: CsrfTokens,
+    private readonly cookies: Cookies,
+    private readonly paging: Paging,
+    private readonly configuration: Configuration,
+  ) {}
+
+  /** What a sign-in page needs before anybody is known; also hands out the CSRF token. */
+  @Get('/api/v1/auth/providers')
+  @Operation('public')
+  providers(@Req() request: Request, @Res({ passthrough: true }) response: Response): unknown {
+    const held = this.cookies.csrf(request);
+    if (this.csrf.verify(held, held, 'anon') !== 'ok') this.cookies.setCsrf(response, this.csrf.issue('anon'));
+    return { local: this.configuration.get('datapipelines.auth.local.enabled'), providers: [] };
+  }
+
+  @Post('/login')
+  @HttpCode(200)
+  @Operation('public')
+  async login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<MeView> {
+    const { email, password } = parseInput(credentials, request.body);
+    const { correlationId, sourceIp, userAgent } = contextOf(request);
+    const outcome = await this.logins.login(email, password, {
+      correlationId,
+      sourceIp,
+      userAgent,
+      surface: 'session',
+      path: '/login',
+      method: 'POST',
+      presentedSession: this.cookies.session(request),
+    });
+    const expires = new Date(outcome.expiresAt);
+    this.cookies.setSession(response, outcome.token, expires);
+    this.cookies.setCsrf(response, outcome.csrf, expires);
+    return this.users.me(outcome.principal);
+  }
+
+  @Post('/logout')
+  @Operation('session.own')
+  async logout(@Caller() caller: Principal, @Res({ passthrough: true }) response: Response): Promise<void> {
+    await this.logins.logout(caller);
+    this.cookies.clear(response);
+    response.setHeader('Clear-Site-Data', '"cache", "cookies", "storage"');
+  }
+
+  @Get('/api/v1/auth/me')
+  @Operation('profile.read')
+  me(@Caller() caller: Principal): Promise<MeView> {
+    return this.users.me(caller);
+  }
+
+  @Patch('/api/v1/auth/me')
+  @Operation('profile.preference')
+  prefer(@Caller() caller: Principal, @Req() request: Request): Promise<MeView> {
+    return this.users.setTheme(caller, parseInput(preference, request.body).theme_preference);
+  }
+
+  @Post('/api/v1/auth/password')
+  @Operation('profile.password')
+  async changePassword(@Caller() caller: Principal, @Req() request: Request): Promise<void> {
+    const { current_password, new_password } = parseInput(passwords, request.body);
+    await this.logins.changePassword(caller, current_password, new_password);
+  }
+
+  @Get('/api/v1/auth/sessions')
+  @Operation('session.own')
+  async listSessions(@Caller() caller: Principal): Promise<unknown> {
+    return { sessions: await this.sessions.list(caller) };
+  }
+
+  @Delete('/api/v1/auth/sessions')
+  @Operation('session.own')
+  async revokeOtherSessions(@Caller() caller: Principal): Promise<void> {
+    await this.sessions.revokeOthers(caller);
+  }
+
+  @Delete('/api/v1/auth/sessions/:id')
+  @Operation('session.own')
+  async revokeSession(@Caller() caller: Principal, @Param('id') id: string): Promise<void> {
+    await this.sessions.revoke(caller, id);
+  }
+
+  @Get('/api/v1/auth/api-keys')
+  @Operation('api_key.own')
+  async listKeys(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    const page = this.paging.of(request);
+    return listBody(page, await this.keys.list(caller, { all: queryFlag(request, 'all'), ...page }));
+  }
+
+  /** The secret is in this answer and nowhere else, ever. */
+  @Post('/api/v1/auth/api-keys')
+  @Operation('api_key.create')
+  async createKey(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    const { apiKey, key } = await this.keys.create(caller, parseInput(keyRequest, bodyObject(request)));
+    return { ...apiKey, key };
+  }
+
+  @Delete('/api/v1/auth/api-keys/:id')
+  @Operation('api_key.own')
+  async revokeKey(@Caller() caller: Principal, @Param('id') id: string): Promise<void> {
+    await this.keys.revoke(caller, id);
+  }
+}

@@ -1,0 +1,156 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { z } from 'zod';
+import { PenstockError, type Principal } from '#libs/kernel';
+import { PipelineAuthoring, PipelineLifecycle, PipelineReading, type PipelineView } from '#libs/pipelines';
+import { Caller } from '../http/caller.decorator.js';
+import { Versioned } from '../http/envelope.interceptor.js';
+import { bodyObject, listBody, parseInput, queryFlag, queryText, wholeNumber } from '../http/input.js';
+import { Operation } from '../http/operation.decorator.js';
+import { entityStatusFilter } from './filters.js';
+import { Paging } from './paging.js';
+
+const pointer = z.strictObject({ version: wholeNumber });
+
+/** Pipelines by UUID. Documents pass through as they came: their numbers keep their spelling (01 §1). */
+@Controller('/api/v1/pipelines')
+export class PipelinesController {
+  constructor(
+    private readonly authoring: PipelineAuthoring,
+    private readonly lifecycle: PipelineLifecycle,
+    private readonly reading: PipelineReading,
+    private readonly paging: Paging,
+  ) {}
+
+  @Post()
+  @Operation('pipeline.create')
+  create(@Caller() caller: Principal, @Req() request: Request): Promise<PipelineView> {
+    return this.authoring.create(caller, bodyObject(request));
+  }
+
+  /** `prefix` = one level of the tree (the other filters are ignored); otherwise a page. */
+  @Get()
+  @Operation('pipeline.read')
+  async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    const page = this.paging.of(request);
+    const prefix = queryText(request, 'prefix');
+    if (prefix !== undefined) return this.reading.tree(caller, prefix, page, entityStatusFilter(request));
+    const filter = {
+      owner: queryText(request, 'owner'),
+      datasource: queryText(request, 'datasource'),
+      q: queryText(request, 'q'),
+      status: entityStatusFilter(request),
+    };
+    return listBody(page, await this.reading.list(caller, filter, page));
+  }
+
+  @Post('validate')
+  @HttpCode(200)
+  @Operation('pipeline.validate')
+  validate(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    return this.authoring.validate(caller, bodyObject(request));
+  }
+
+  @Get(':id')
+  @Operation('pipeline.read')
+  async read(@Caller() caller: Principal, @Param('id') id: string): Promise<Versioned> {
+    return versioned(await this.reading.read(caller, id));
+  }
+
+  @Get(':id/versions')
+  @Operation('pipeline.read')
+  async versions(@Caller() caller: Principal, @Param('id') id: string): Promise<unknown> {
+    return { versions: await this.reading.versions(caller, id) };
+  }
+
+  @Get(':id/versions/:version')
+  @Operation('pipeline.read')
+  async version(
+    @Caller() caller: Principal,
+    @Param('id') id: string,
+    @Param('version') version: string,
+  ): Promise<Versioned> {
+    return versioned(await this.reading.read(caller, id, versionOf(version)));
+  }
+
+  @Put(':id')
+  @Operation('pipeline.update')
+  update(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<PipelineView> {
+    return this.authoring.update(caller, id, bodyObject(request), request.get('If-Match'));
+  }
+
+  @Post(':id/release')
+  @HttpCode(200)
+  @Operation('pipeline.release')
+  release(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<unknown> {
+    return this.lifecycle.release(caller, id, request.get('If-Match'), {
+      releasePinnedTemplates: queryFlag(request, 'release_pinned_templates'),
+    });
+  }
+
+  @Post(':id/draft/discard')
+  @Operation('pipeline.discard')
+  async purgeDraft(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<void> {
+    await this.lifecycle.purgeDraft(caller, id, request.get('If-Match'));
+  }
+
+  @Post(':id/versions/:version/discard')
+  @HttpCode(200)
+  @Operation('pipeline.discard')
+  discard(
+    @Caller() caller: Principal,
+    @Param('id') id: string,
+    @Param('version') version: string,
+  ): Promise<PipelineView> {
+    return this.lifecycle.discard(caller, id, versionOf(version));
+  }
+
+  @Post(':id/versions/:version/restore')
+  @HttpCode(200)
+  @Operation('pipeline.restore')
+  restore(
+    @Caller() caller: Principal,
+    @Param('id') id: string,
+    @Param('version') version: string,
+  ): Promise<PipelineView> {
+    return this.lifecycle.restore(caller, id, versionOf(version));
+  }
+
+  @Delete(':id/versions/:version')
+  @Operation('pipeline.purge')
+  async purgeVersion(
+    @Caller() caller: Principal,
+    @Param('id') id: string,
+    @Param('version') version: string,
+    @Req() request: Request,
+  ): Promise<void> {
+    await this.lifecycle.purgeVersion(caller, id, versionOf(version), request.get('If-Match'));
+  }
+
+  @Post(':id/current')
+  @HttpCode(200)
+  @Operation('pipeline.switch')
+  switchCurrent(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<PipelineView> {
+    return this.lifecycle.switchCurrent(caller, id, parseInput(pointer, request.body).version);
+  }
+
+  @Delete(':id')
+  @HttpCode(200)
+  @Operation('pipeline.purge')
+  purge(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<unknown> {
+    return this.lifecycle.purge(caller, id, {
+      includeExclusiveDraftTemplates: queryFlag(request, 'include_exclusive_draft_templates'),
+      ifMatch: request.get('If-Match'),
+    });
+  }
+}
+
+function versioned(view: PipelineView): Versioned {
+  return new Versioned(view, view.body_hash);
+}
+
+/** A version number out of the path; anything else names no version. */
+function versionOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new PenstockError('pipeline.execution.not_found');
+}

@@ -1,0 +1,137 @@
+import { Controller, Delete, Get, HttpCode, Post, Put, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { z } from 'zod';
+import { type Principal } from '#libs/kernel';
+import {
+  TemplateAuthoring,
+  TemplateLifecycle,
+  TemplatePreview,
+  TemplateReading,
+  type TemplateView,
+} from '#libs/templates';
+import { Caller } from '../http/caller.decorator.js';
+import { Versioned } from '../http/envelope.interceptor.js';
+import { anyJson, bodyObject, listBody, parseInput, queryInteger, queryText, wholeNumber } from '../http/input.js';
+import { Operation } from '../http/operation.decorator.js';
+import { dialectFilter, entityStatusFilter } from './filters.js';
+import { Paging } from './paging.js';
+
+const named = z.strictObject({ name: z.string() });
+const numbered = z.strictObject({ name: z.string(), version: wholeNumber });
+const preview = z.strictObject({
+  name: z.string(),
+  version: wholeNumber.optional(),
+  context: anyJson.optional(),
+  mode: z.string().optional(),
+});
+
+/** Templates are named in the query or the body, never in the path: their names are folder paths (03 §3). */
+@Controller('/api/v1/templates')
+export class TemplatesController {
+  constructor(
+    private readonly authoring: TemplateAuthoring,
+    private readonly lifecycle: TemplateLifecycle,
+    private readonly reading: TemplateReading,
+    private readonly previews: TemplatePreview,
+    private readonly paging: Paging,
+  ) {}
+
+  @Post()
+  @Operation('template.create')
+  create(@Caller() caller: Principal, @Req() request: Request): Promise<TemplateView> {
+    return this.authoring.create(caller, bodyObject(request));
+  }
+
+  @Put()
+  @Operation('template.update')
+  update(@Caller() caller: Principal, @Req() request: Request): Promise<TemplateView> {
+    return this.authoring.update(caller, bodyObject(request), request.get('If-Match'));
+  }
+
+  /** `name` = one template; `prefix` = one level of the tree; otherwise a page. */
+  @Get()
+  @Operation('template.read')
+  async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    const name = queryText(request, 'name');
+    if (name !== undefined) return versioned(await this.reading.read(caller, name));
+    const page = this.paging.of(request);
+    const prefix = queryText(request, 'prefix');
+    if (prefix !== undefined) return this.reading.tree(caller, prefix, page, entityStatusFilter(request));
+    const filter = { dialect: dialectFilter(request), q: queryText(request, 'q'), status: entityStatusFilter(request) };
+    return listBody(page, await this.reading.list(caller, filter, page));
+  }
+
+  @Get('versions')
+  @Operation('template.read')
+  async versions(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    const { name } = parseInput(named, { name: queryText(request, 'name') });
+    const version = queryInteger(request, 'version');
+    if (version !== undefined) return versioned(await this.reading.read(caller, name, version));
+    return { versions: await this.reading.versions(caller, name) };
+  }
+
+  @Post('release')
+  @HttpCode(200)
+  @Operation('template.release')
+  release(@Caller() caller: Principal, @Req() request: Request): Promise<TemplateView> {
+    return this.lifecycle.release(caller, parseInput(named, request.body).name, request.get('If-Match'));
+  }
+
+  @Post('draft/discard')
+  @Operation('template.purge_draft')
+  async purgeDraft(@Caller() caller: Principal, @Req() request: Request): Promise<void> {
+    await this.lifecycle.purgeDraft(caller, parseInput(named, request.body).name, request.get('If-Match'));
+  }
+
+  @Post('version/discard')
+  @HttpCode(200)
+  @Operation('template.discard')
+  discard(@Caller() caller: Principal, @Req() request: Request): Promise<TemplateView> {
+    const { name, version } = parseInput(numbered, request.body);
+    return this.lifecycle.discard(caller, name, version);
+  }
+
+  @Post('version/restore')
+  @HttpCode(200)
+  @Operation('template.restore')
+  restore(@Caller() caller: Principal, @Req() request: Request): Promise<TemplateView> {
+    const { name, version } = parseInput(numbered, request.body);
+    return this.lifecycle.restore(caller, name, version);
+  }
+
+  @Post('current')
+  @HttpCode(200)
+  @Operation('template.switch')
+  switchCurrent(@Caller() caller: Principal, @Req() request: Request): Promise<TemplateView> {
+    const { name, version } = parseInput(numbered, request.body);
+    return this.lifecycle.switchCurrent(caller, name, version);
+  }
+
+  @Delete('version')
+  @Operation('template.purge')
+  async purgeVersion(@Caller() caller: Principal, @Req() request: Request): Promise<void> {
+    const address = { name: queryText(request, 'name'), version: queryInteger(request, 'version') };
+    const { name, version } = parseInput(numbered, address);
+    await this.lifecycle.purgeVersion(caller, name, version, request.get('If-Match'));
+  }
+
+  @Delete()
+  @Operation('template.purge')
+  async purge(@Caller() caller: Principal, @Req() request: Request): Promise<void> {
+    const { name } = parseInput(named, { name: queryText(request, 'name') });
+    await this.lifecycle.purge(caller, name, request.get('If-Match'));
+  }
+
+  /** What the template renders to; nothing runs. */
+  @Post('render')
+  @HttpCode(200)
+  @Operation('template.render')
+  render(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    const input = parseInput(preview, request.body);
+    return this.previews.render(caller, input);
+  }
+}
+
+function versioned(view: TemplateView): Versioned {
+  return new Versioned(view, view.body_hash);
+}
