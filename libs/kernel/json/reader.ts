@@ -194,7 +194,8 @@ export class JsonReader {
       this.#at++;
       this.#digits();
     }
-    if ((this.#text.charCodeAt(this.#at) | 0x20) === 0x65) {
+    const exponent = (this.#text.charCodeAt(this.#at) | 0x20) === 0x65;
+    if (exponent) {
       this.#at++;
       const sign = this.#text[this.#at];
       if (sign === '+' || sign === '-') this.#at++;
@@ -203,7 +204,7 @@ export class JsonReader {
     const longest = this.#limits.maxNumberChars;
     const length = this.#at - start;
     const token = length > longest ? undefined : this.#text.slice(start, this.#at);
-    if (token === undefined || writtenOutLength(token) > longest) {
+    if (token === undefined || (exponent && writtenOutLength(token) > longest)) {
       this.#refuse('too_many_digits', `a number of more than ${longest} characters when written out`, start, {
         limit: longest,
       });
