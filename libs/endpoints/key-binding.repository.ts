@@ -50,7 +50,13 @@ export class KeyBindingRepository {
   }
 
   /** Whether the row is new; binding twice is no conflict. */
-  async insert(tx: Transaction, workspaceId: string, prefix: string, keyId: string, createdBy: string): Promise<boolean> {
+  async insert(
+    tx: Transaction,
+    workspaceId: string,
+    prefix: string,
+    keyId: string,
+    createdBy: string,
+  ): Promise<boolean> {
     const inserted = await tx.execute(
       `INSERT INTO endpoint_key_bindings (path_prefix, api_key_id, workspace_id, created_by)
        VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,

@@ -4,6 +4,7 @@ import { authorise } from '#libs/identity';
 import { PenstockError, type ActingWorkspace, type Principal } from '#libs/kernel';
 import { Database, type Transaction } from '#libs/persistence';
 import { EndpointRegistry } from './endpoint-registry.js';
+import { keyBindingView, type KeyBindingView } from './endpoint-views.js';
 import { KeyBindingRepository, type KeyBinding } from './key-binding.repository.js';
 import { parsePathPattern } from './path-pattern.js';
 
@@ -23,20 +24,22 @@ export class KeyBindingService {
     private readonly audit: AuditLog,
   ) {}
 
-  async list(principal: Principal): Promise<KeyBinding[]> {
-    return this.bindings.list(authorise(principal, 'endpoint.read').id);
+  async list(principal: Principal): Promise<KeyBindingView[]> {
+    return (await this.bindings.list(authorise(principal, 'endpoint.read').id)).map(keyBindingView);
   }
 
   /**
    * @throws `endpoint.path_invalid` for a prefix above nothing that the workspace publishes,
    *   `auth.api_key.not_found` for a key the caller cannot name, `endpoint.key_kind_refused` for another kind of key
    */
-  async bind(principal: Principal, address: BindingAddress): Promise<KeyBinding> {
+  async bind(principal: Principal, address: BindingAddress): Promise<KeyBindingView> {
     const workspace = authorise(principal, 'api_key.bind');
     return this.database.transaction(async (tx) => {
       const keyId = await this.#resolveKey(tx, principal, workspace, address);
       await this.bindInTransaction(tx, principal, workspace, keyId, address.pathPrefix);
-      return (await this.bindings.find(tx, workspace.id, nodeOf(address.pathPrefix), keyId)) as KeyBinding;
+      return keyBindingView(
+        (await this.bindings.find(tx, workspace.id, nodeOf(address.pathPrefix), keyId)) as KeyBinding,
+      );
     });
   }
 
