@@ -1,8 +1,6 @@
+import { isSecretName, scrub } from '#libs/kernel';
 import { AUDIT_EVENTS, type AuditEventName } from './audit-events.js';
 
-const SECRET_KEY = /(?:^|_)(?:password|secret|api_key|authorization|jdbc_url|encryption_key|token|cookie)(?:_|$)/i;
-const EXEMPT = new Set(['token_id', 'api_key_id', 'password_set']);
-const PRESENTED_KEY = /dpk_[A-Z2-7]{12}\.[A-Z2-7]{1,48}/g;
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 const CONTROL = /\p{Cc}+/gu;
 
@@ -10,11 +8,6 @@ const CONTROL = /\p{Cc}+/gu;
 const MAX_STRING_BYTES = 1024;
 /** Nesting of a details object; deeper ones are a mistake of the caller. */
 const MAX_DEPTH = 6;
-
-/** Whether a key names something that must never be written down (contract 04 §10). */
-export function isSecretLikeKey(key: string): boolean {
-  return !EXEMPT.has(key) && SECRET_KEY.test(key);
-}
 
 /**
  * Details fit to be stored: keys of the event's own row of the table, no secret-like key at any depth, strings cut and
@@ -34,9 +27,9 @@ export function admittedDetails(
   return cleanObject(details, 0);
 }
 
-/** A string as an audit row keeps it: well formed, one line, at most `maxBytes` of UTF-8. */
+/** A string as an audit row keeps it: well formed, without secrets, one line, at most `maxBytes` of UTF-8. */
 export function auditText(text: string, maxBytes = MAX_STRING_BYTES): string {
-  const clean = text.replace(LONE_SURROGATE, '\uFFFD').replace(CONTROL, ' ').replace(PRESENTED_KEY, '***');
+  const clean = scrub(text.replace(LONE_SURROGATE, '\uFFFD')).replace(CONTROL, ' ');
   if (Buffer.byteLength(clean) <= maxBytes) return clean;
   const bytes = Buffer.from(clean).subarray(0, maxBytes);
   // A cut in the middle of a character leaves its first bytes behind; they are dropped, not replaced.
@@ -47,7 +40,7 @@ function cleanObject(value: Readonly<Record<string, unknown>>, depth: number): R
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   return Object.fromEntries(
     entries.map(([key, item]) => {
-      if (isSecretLikeKey(key)) throw new TypeError(`an audit row must not carry ${key}`);
+      if (isSecretName(key)) throw new TypeError(`an audit row must not carry ${key}`);
       return [auditText(key), clean(item, depth + 1)];
     }),
   );

@@ -57,8 +57,8 @@ function commonDetails({ correlationId, workspace }: AuditActor): Record<string,
   };
 }
 
-/** A malformed address must not cost the act its row. */
-function inetOf(address: string | undefined): string | null {
+/** An address as an INET column takes it; a malformed one must not cost the act its row. */
+export function inetOf(address: string | undefined): string | null {
   const bare = address?.split('%')[0];
   return bare !== undefined && isIP(bare) !== 0 ? bare : null;
 }

@@ -1,3 +1,12 @@
 export * from './audit-events.js';
-export { AuditLog, type AuditActor } from './audit-log.js';
-export { auditText, isSecretLikeKey } from './audit-details.js';
+export { auditText } from './audit-details.js';
+export { AuditLog, inetOf, type AuditActor } from './audit-log.js';
+export { AuditObserver } from './audit-observer.js';
+export {
+  AuditRepository,
+  type AuditFilter,
+  type AuditPageRequest,
+  type AuditPosition,
+  type AuditRow,
+} from './audit.repository.js';
+export { AuditModule } from './audit.module.js';

@@ -1,4 +1,4 @@
-import type { Scope } from '#libs/kernel';
+import { Configuration, PenstockError, SCOPES, type Scope } from '#libs/kernel';
 
 /** What the configuration says about identity, read once at boot; keys of contract 04 §14. */
 export interface IdentityOptions {
@@ -44,4 +44,29 @@ export class IdentitySettings implements Readonly<IdentityOptions> {
   constructor(options: IdentityOptions) {
     Object.assign(this, options);
   }
+}
+
+/** @throws when the signing secret is missing: the boot checks it first, so this is a mistake of the wiring */
+export function identitySettings(config: Configuration): IdentitySettings {
+  const secret = config.get('datapipelines.jwt.secret');
+  if (secret === undefined) throw new PenstockError('internal', { message: 'The session secret is not configured.' });
+  const secrets = [secret, ...config.get('datapipelines.jwt.previous-secrets')];
+  const scopes = config.get('datapipelines.auth.api-keys.default-scopes');
+  return new IdentitySettings({
+    jwtSecrets: secrets.map((text) => Buffer.from(text, 'base64')),
+    sessionTtlHours: config.get('datapipelines.auth.jwt.ttl-hours'),
+    sessionIdleMinutes: config.get('datapipelines.auth.session.idle-minutes'),
+    sessionsPerUser: config.get('datapipelines.auth.session.max-per-user'),
+    localAccounts: config.get('datapipelines.auth.local.enabled'),
+    lockoutFailures: config.get('datapipelines.auth.local.lockout.max-failures'),
+    lockoutMinutes: config.get('datapipelines.auth.local.lockout.duration-minutes'),
+    oneTimePasswordHours: config.get('datapipelines.auth.local.one-time-password-hours'),
+    defaultScopes: SCOPES.filter((scope) => scopes.includes(scope)),
+    keyMaxLifetimeDays: config.get('datapipelines.auth.api-keys.max-lifetime-days'),
+    cacheTtlSeconds: config.get('datapipelines.auth.api-keys.cache-ttl-seconds'),
+    bootstrapAdminEmail: config.get('datapipelines.auth.bootstrap-admin-email'),
+    bootstrapPassword: config.get('datapipelines.auth.local.bootstrap-password'),
+    bootstrapPasswordHash: config.get('datapipelines.auth.local.bootstrap-password-hash'),
+    embedded: config.mode === 'embedded',
+  });
 }

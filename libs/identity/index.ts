@@ -1,2 +1,33 @@
 export * from './operations.js';
 export * from './authorise.js';
+export { AccessTrail } from './access/access-trail.js';
+export { Authenticator } from './access/authenticator.js';
+export {
+  DEFAULT_WORKSPACE_ID,
+  DEMO_WORKSPACE_ID,
+  type Membership,
+  type WorkspaceRecord,
+} from './access/membership.repository.js';
+export type { RequestFacts } from './access/request-facts.js';
+export type { SessionFacts } from './access/session-authenticator.js';
+export { UseStamps } from './access/use-stamps.js';
+export { WorkspaceDirectory, type Visitor } from './access/workspace-directory.js';
+export { IdentitySettings, identitySettings, type IdentityOptions } from './identity-settings.js';
+export { IdentityModule } from './identity.module.js';
+export { ApiKeyService, type ApiKeyRecord } from './keys/api-key.service.js';
+export { KeyBindingWriter } from './keys/key-bindings.js';
+export { isKeyId, keyIdOf, mintKey } from './keys/key-format.js';
+export type { KeyRequest } from './keys/key-request.js';
+export { InvalidationBus, type InvalidationListener } from './liveness/invalidation-bus.js';
+export { Invalidations } from './liveness/invalidations.js';
+export type { LivenessKind } from './liveness/liveness-cache.js';
+export { LoginService } from './login/login.service.js';
+export type { LoginFacts, LoginOutcome } from './login/sign-in.js';
+export { CsrfTokens } from './sessions/csrf-tokens.js';
+export { SessionIssuer } from './sessions/session-issuer.js';
+export { SessionService, type SessionView } from './sessions/session.service.js';
+export { BootstrapAdmin, type BootstrapOutcome } from './users/bootstrap-admin.js';
+export { normalEmail } from './users/email.js';
+export { SystemActor } from './users/system-actor.js';
+export { lockEmail } from './users/user.repository.js';
+export { UserService, type ActorView, type MeView } from './users/user.service.js';

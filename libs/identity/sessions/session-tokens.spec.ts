@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { Clock, PenstockError } from '#libs/kernel';
-import { testSettings } from '../identity.fixture.js';
+import { identityOptions } from '../../../test/fixtures/identity.js';
+import { IdentitySettings, type IdentityOptions } from '../identity-settings.js';
 import { CsrfTokens } from './csrf-tokens.js';
 import { newSessionId, SessionJwt, type SessionClaims } from './session-jwt.js';
+
+const testSettings = (overrides: Partial<IdentityOptions>) => new IdentitySettings(identityOptions(overrides));
 
 class FixedClock extends Clock {
   constructor(public time = new Date('2026-11-30T10:00:00Z')) {

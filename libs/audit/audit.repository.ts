@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { readJson, type JsonValue } from '#libs/kernel';
+import type { Queryable } from '#libs/persistence';
+
+export interface AuditRow {
+  /** Text, because the sequence may pass 2^53. */
+  id: string;
+  /** Database form, microseconds. */
+  timestamp: string;
+  event: string;
+  userId: string | null;
+  keyId: string | null;
+  sourceIp: string | null;
+  userAgent: string | null;
+  details: JsonValue;
+}
+
+export interface AuditFilter {
+  /** Absent: the whole instance. */
+  workspaceId?: string;
+  /** Start of the event's name, such as `auth.login.`. */
+  eventPrefix?: string;
+  userId?: string;
+  keyId?: string;
+  /** Inclusive. */
+  from?: Date;
+  /** Exclusive. */
+  to?: Date;
+}
+
+/** Where a page starts: the row it follows (newest first) or, backwards, the row it precedes. */
+export interface AuditPosition {
+  timestamp: string;
+  id: string;
+}
+
+export interface AuditPageRequest {
+  limit: number;
+  after?: AuditPosition;
+  before?: AuditPosition;
+}
+
+/** Reading, newest first, and retention. Appending is {@link AuditLog}'s; there is no way to change a row. */
+@Injectable()
+export class AuditRepository {
+  /** At most `limit` rows in list order; with `before`, the ones directly before that row. */
+  async page(q: Queryable, filter: AuditFilter, { limit, after, before }: AuditPageRequest): Promise<AuditRow[]> {
+    const { where, values } = conditions(filter);
+    const edge = after ?? before;
+    if (edge) {
+      values.push(edge.timestamp, edge.id);
+      const [stamp, id] = [`$${values.length - 1}::timestamptz`, `$${values.length}::bigint`];
+      where.push(`(timestamp, id) ${after ? '<' : '>'} (${stamp}, ${id})`);
+    }
+    const direction = before && !after ? 'ASC' : 'DESC';
+    const rows = await q.query<Omit<AuditRow, 'details'> & { details: string }>(
+      `SELECT id, timestamp, event, user_id AS "userId", key_id AS "keyId", host(source_ip) AS "sourceIp",
+              user_agent AS "userAgent", details_json AS details
+       FROM audit_log
+       ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
+       ORDER BY timestamp ${direction}, id ${direction}
+       LIMIT ${limit}`,
+      values,
+    );
+    const ordered = direction === 'ASC' ? rows.reverse() : rows;
+    return ordered.map((row) => ({ ...row, details: readJson(row.details) }));
+  }
+
+  async count(q: Queryable, filter: AuditFilter): Promise<number> {
+    const { where, values } = conditions(filter);
+    const [row] = await q.query<{ total: number }>(
+      `SELECT count(*)::int AS total FROM audit_log ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}`,
+      values,
+    );
+    return row?.total ?? 0;
+  }
+
+  /** One batch of rows past their retention; returns how many went (seed §8.2). */
+  async deleteOlderThan(q: Queryable, retentionDays: number, batch: number): Promise<number> {
+    return q.execute(
+      `DELETE FROM audit_log WHERE id IN (
+         SELECT id FROM audit_log WHERE timestamp < NOW() - make_interval(days => $1) ORDER BY timestamp LIMIT $2)`,
+      [retentionDays, batch],
+    );
+  }
+}
+
+function conditions(filter: AuditFilter): { where: string[]; values: unknown[] } {
+  const where: string[] = [];
+  const values: unknown[] = [];
+  const add = (value: unknown, condition: (placeholder: string) => string) => {
+    if (value === undefined) return;
+    values.push(value);
+    where.push(condition(`$${values.length}`));
+  };
+  add(filter.workspaceId, (value) => `details_json->>'workspace_id' = ${value}`);
+  add(filter.eventPrefix, (value) => `starts_with(event, ${value})`);
+  add(filter.userId, (value) => `user_id = ${value}`);
+  add(filter.keyId, (value) => `key_id = ${value}`);
+  add(filter.from, (value) => `timestamp >= ${value}`);
+  add(filter.to, (value) => `timestamp < ${value}`);
+  return { where, values };
+}

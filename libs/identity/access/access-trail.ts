@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { AuditObserver, type AuditActor } from '#libs/audit';
+import { Clock, PenstockError, type Principal } from '#libs/kernel';
+import type { OperationId } from '../operations.js';
+import { FloodLimit } from './flood-limit.js';
+
+/** One row in so many uses of a key. */
+const USE_SAMPLE = 100;
+
+const DENIALS: Readonly<Record<string, string>> = {
+  'auth.scope.insufficient': 'scope',
+  'auth.session.required': 'session',
+  'endpoint.key_kind_refused': 'kind',
+  'auth.role_required': 'capability',
+  'auth.key_issuer_role_lost': 'capability',
+};
+
+/** Audit rows about access itself. They are awaited and never fail the request; floods are cut (contract 04 §10). */
+@Injectable()
+export class AccessTrail {
+  readonly #rejections: FloodLimit;
+  #malformed = 0;
+  #uses = 0;
+
+  constructor(
+    private readonly observer: AuditObserver,
+    clock: Clock,
+  ) {
+    this.#rejections = new FloodLimit(clock);
+  }
+
+  /** Malformed keys are counted, not audited: they name nothing. */
+  keyMalformed(): void {
+    this.#malformed += 1;
+  }
+
+  get malformedKeys(): number {
+    return this.#malformed;
+  }
+
+  async keyRejected(actor: AuditActor & { keyId: string }, reason: string): Promise<void> {
+    await this.#limited(actor.keyId, (suppressed) =>
+      this.observer.observe(actor, 'auth.api_key.rejected', { reason, ...suppressed }),
+    );
+  }
+
+  async keyUsed(principal: Principal, path: string | undefined): Promise<void> {
+    this.#uses += 1;
+    if (this.#uses % USE_SAMPLE !== 0) return;
+    await this.observer.observe(principal, 'auth.api_key.used', { path });
+  }
+
+  /** A refusal of the operation guard. */
+  async denied(principal: Principal, operation: OperationId, refusal: PenstockError): Promise<void> {
+    const axis = DENIALS[refusal.code];
+    if (axis === undefined) return;
+    const { required, held } = refusal.details;
+    await this.#limited(principal.keyId ?? principal.userId, () =>
+      this.observer.observe(principal, 'auth.scope.denied', { operation, axis, required, held }),
+    );
+  }
+
+  async csrfRejected(actor: AuditActor, path: string | undefined, reason: string): Promise<void> {
+    await this.#limited(actor.userId ?? actor.sourceIp ?? 'unknown', () =>
+      this.observer.observe(actor, 'auth.csrf.rejected', { path, reason }),
+    );
+  }
+
+  async workspaceRejected(actor: AuditActor, requested: string): Promise<void> {
+    await this.#limited(actor.userId ?? 'unknown', () =>
+      this.observer.observe(actor, 'auth.workspace.header_rejected', { requested }),
+    );
+  }
+
+  /** Every operation of a super admin in a workspace he is no member of, reads included (contract 04 §7.2). */
+  async superAdminActing(principal: Principal, operation: OperationId, path?: string, method?: string): Promise<void> {
+    if (!principal.workspace?.implicit) return;
+    await this.observer.observe(principal, 'auth.super_admin_acting', { operation, path, method });
+  }
+
+  async #limited(subject: string, write: (suppressed: { suppressed?: number }) => Promise<void>): Promise<void> {
+    const verdict = this.#rejections.admit(subject);
+    if (verdict !== 'suppressed') await write(verdict);
+  }
+}

@@ -1,0 +1,79 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '#libs/audit';
+import { Configuration } from '#libs/kernel';
+import { AccessTrail } from './access/access-trail.js';
+import { Authenticator } from './access/authenticator.js';
+import { KeyAuthenticator } from './access/key-authenticator.js';
+import { MembershipRepository } from './access/membership.repository.js';
+import { SessionAuthenticator } from './access/session-authenticator.js';
+import { UseStamps } from './access/use-stamps.js';
+import { WorkspaceDirectory } from './access/workspace-directory.js';
+import { IdentitySettings, identitySettings } from './identity-settings.js';
+import { ApiKeyRepository } from './keys/api-key.repository.js';
+import { ApiKeyService } from './keys/api-key.service.js';
+import { Invalidations } from './liveness/invalidations.js';
+import { LivenessCache } from './liveness/liveness-cache.js';
+import { LoginRefusals } from './login/login-refusals.js';
+import { LoginService } from './login/login.service.js';
+import { PasswordChange } from './login/password-change.js';
+import { PasswordJudge } from './login/password-judge.js';
+import { SignIn } from './login/sign-in.js';
+import { WorkspaceEntry } from './login/workspace-entry.js';
+import { SecretHasher } from './passwords/secret-hasher.js';
+import { CsrfTokens } from './sessions/csrf-tokens.js';
+import { SessionIssuer } from './sessions/session-issuer.js';
+import { SessionJwt } from './sessions/session-jwt.js';
+import { SessionRepository } from './sessions/session.repository.js';
+import { SessionService } from './sessions/session.service.js';
+import { BootstrapAdmin } from './users/bootstrap-admin.js';
+import { ProfileRepository } from './users/profile.repository.js';
+import { SystemActor } from './users/system-actor.js';
+import { UserRepository } from './users/user.repository.js';
+import { UserService } from './users/user.service.js';
+
+/** What doors and other families use; the rest stays inside. */
+const faces = [
+  AccessTrail,
+  ApiKeyService,
+  Authenticator,
+  BootstrapAdmin,
+  CsrfTokens,
+  IdentitySettings,
+  Invalidations,
+  LoginService,
+  SessionIssuer,
+  SessionService,
+  SystemActor,
+  UseStamps,
+  UserService,
+  WorkspaceDirectory,
+];
+
+/**
+ * Users, sessions and API keys. Needs `Configuration`, `Database`, `Clock`, `Logger` of the infrastructure and the ports
+ * `InvalidationBus` and `KeyBindingWriter` from the wiring.
+ */
+@Module({
+  imports: [AuditModule],
+  providers: [
+    { provide: IdentitySettings, useFactory: identitySettings, inject: [Configuration] },
+    ...faces.filter((face) => face !== IdentitySettings),
+    ApiKeyRepository,
+    KeyAuthenticator,
+    LivenessCache,
+    LoginRefusals,
+    MembershipRepository,
+    PasswordChange,
+    PasswordJudge,
+    ProfileRepository,
+    SecretHasher,
+    SessionAuthenticator,
+    SessionJwt,
+    SessionRepository,
+    SignIn,
+    UserRepository,
+    WorkspaceEntry,
+  ],
+  exports: faces,
+})
+export class IdentityModule {}

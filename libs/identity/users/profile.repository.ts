@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import type { Queryable } from '#libs/persistence';
+
+export type Theme = 'dark' | 'light';
+
+export interface ActorRow {
+  id: string;
+  email: string;
+  displayName: string;
+  profilePictureUrl: string | null;
+}
+
+@Injectable()
+export class ProfileRepository {
+  async theme(q: Queryable, userId: string): Promise<string | null> {
+    const [row] = await q.query<{ theme: string | null }>('SELECT theme_preference AS theme FROM users WHERE id = $1', [
+      userId,
+    ]);
+    return row?.theme ?? null;
+  }
+
+  /** NULL means no choice, not the default of today (seed §4.1). */
+  async setTheme(q: Queryable, userId: string, theme: Theme | null): Promise<void> {
+    await q.execute('UPDATE users SET theme_preference = $2, updated_at = NOW() WHERE id = $1', [userId, theme]);
+  }
+
+  async actors(q: Queryable, ids: readonly string[]): Promise<ActorRow[]> {
+    return q.query<ActorRow>(
+      `SELECT id, email, display_name AS "displayName", profile_picture_url AS "profilePictureUrl"
+       FROM users WHERE id = ANY($1::uuid[])`,
+      [ids],
+    );
+  }
+
+  /** Of the given users, those who share a workspace that `adminId` administers. */
+  async administeredBy(q: Queryable, adminId: string, ids: readonly string[]): Promise<string[]> {
+    const rows = await q.query<{ id: string }>(
+      `SELECT DISTINCT other.user_id AS id
+       FROM workspace_members mine JOIN workspace_members other ON other.workspace_id = mine.workspace_id
+       WHERE mine.user_id = $1 AND mine.admin AND other.user_id = ANY($2::uuid[])`,
+      [adminId, ids],
+    );
+    return rows.map(({ id }) => id);
+  }
+}
