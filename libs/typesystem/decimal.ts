@@ -25,6 +25,12 @@ export function parseDecimal(text: string): Decimal | null {
   return { unscaled: BigInt(digits), scale: text.length - point - 1 };
 }
 
+/** Puts the zero before the point that Oracle and DuckDB leave out: `-.5` is `-0.5`. */
+export function completeDecimalText(text: string): string {
+  if (text.charCodeAt(0) === 46) return `0${text}`;
+  return text.charCodeAt(0) === 45 && text.charCodeAt(1) === 46 ? `-0${text.slice(1)}` : text;
+}
+
 const NUMBER_TOKEN = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
 /**

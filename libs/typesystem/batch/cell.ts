@@ -1,7 +1,7 @@
 import { PenstockError } from '#libs/kernel';
 import { formatDate, parseDateText } from '../calendar.js';
 import { describeType, isDecimal, type CanonicalValue, type Decimal } from '../canonical-type.js';
-import { formatDecimal, parseDecimal, rescaleDecimal } from '../decimal.js';
+import { completeDecimalText, formatDecimal, parseDecimal, rescaleDecimal } from '../decimal.js';
 import {
   NOT_A_DECIMAL,
   type BinaryVector,
@@ -140,7 +140,7 @@ export function getCell(vector: ColumnVector, row: number): CanonicalValue {
       return unscaled === NOT_A_DECIMAL ? null : { unscaled, scale: vector.type.scale ?? 0 };
     }
     case 'decimal_text':
-      return parseDecimal(vector.data[row] ?? '');
+      return parseDecimal(completeDecimalText(vector.data[row] ?? ''));
     default:
       return vector.data[row] ?? null;
   }

@@ -129,9 +129,16 @@ describe('rows of a batch', () => {
 
   it('pad text decimals to a declared scale and never cut them', () => {
     const schema: Column[] = [{ name: 'a', type: 'BIGDECIMAL', precision: 40, scale: 3 }];
-    const batch = createBatch(schema, 4);
-    (batch.vectors[0] as DecimalTextVector).data.splice(0, 4, '1', '-1.5', '1.23456', 'Infinity');
-    expect(encodeBatchRows(schema, batch)).toEqual(['["1.000"]', '["-1.500"]', '["1.23456"]', '[null]']);
+    const batch = createBatch(schema, 6);
+    (batch.vectors[0] as DecimalTextVector).data.splice(0, 6, '1', '-1.5', '1.23456', '.5', '-.5', 'Infinity');
+    expect(encodeBatchRows(schema, batch)).toEqual([
+      '["1.000"]',
+      '["-1.500"]',
+      '["1.23456"]',
+      '["0.500"]',
+      '["-0.500"]',
+      '[null]',
+    ]);
   });
 
   it('are empty arrays without columns', () => {

@@ -8,7 +8,7 @@ import {
   formatTimestamp,
   isShowableTimestamp,
 } from '../calendar.js';
-import { formatUnscaled } from '../decimal.js';
+import { completeDecimalText, formatUnscaled } from '../decimal.js';
 import { NULL_TOKEN } from '../wire/encode-wire.js';
 import { float32Text } from '../wire/float-text.js';
 import {
@@ -158,7 +158,7 @@ function encodeDecimalText(vector: DecimalTextVector, rowCount: number, tokens: 
   const { scale } = vector.type;
   const quote = isText(vector) ? '"' : '';
   return encodeEach(vector, rowCount, tokens, (row) => {
-    const text = vector.data[row]!;
+    const text = completeDecimalText(vector.data[row]!);
     return PLAIN_DECIMAL.test(text) ? `${quote}${padFraction(text, scale)}${quote}` : null;
   });
 }

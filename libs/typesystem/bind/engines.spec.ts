@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DuckDBInstance, DuckDBTypeId, type DuckDBConnection, type DuckDBPreparedStatement } from '@duckdb/node-api';
-import fc from 'fast-check';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { createEmptyDatabase, type EmptyDatabase } from '../../../test/fixtures/postgres.js';
-import type { CanonicalValue, ColumnType, TypedValue } from '../canonical-type.js';
+import type { CanonicalValue, ColumnType } from '../canonical-type.js';
+import { completeDecimalText } from '../decimal.js';
 import { mapDuckdbType } from '../mapping/duckdb-type.js';
 import { mapPostgresType } from '../mapping/postgres-type.js';
 import { bindStatement, type BoundSql } from './bind-statement.js';
 
 /** Typed values at the edges of each type, with the text PostgreSQL and DuckDB print for them. */
-const VALUES: [ColumnType, CanonicalValue, string | null, string?][] = [
+const VALUES: [ColumnType, CanonicalValue, string | null][] = [
   [{ type: 'BOOLEAN' }, true, 'true'],
   [{ type: 'BOOLEAN' }, null, null],
   [{ type: 'INTEGER' }, -2147483648, '-2147483648'],
@@ -54,101 +54,6 @@ function bound(
   return bindStatement(dialect, sql, new Map([['v', { type, value }]]));
 }
 
-/** Literals, comments and identifiers at which a lexer and an engine may part, with a bind before, inside and behind. */
-const fragments = fc
-  .array(
-    fc.constantFrom(
-      "'a'",
-      "'it''s'",
-      "'\\'",
-      "'\\\\'",
-      "E'\\''",
-      "E'\\\\'",
-      "e'a\\'b'",
-      "\n'x'",
-      "\n'\\'",
-      "\n'\\''",
-      ' ',
-      '\n',
-      '\r',
-      '/* c */',
-      '/*/* :p */*/',
-      "/* ' */",
-      '/**/',
-      "--'\n",
-      '--:p\n',
-      '--:p\r',
-      '-- c',
-      "$$ ' $$",
-      '$a$ :p $a$',
-      '$a$ $$ $a$',
-      '$a$',
-      '1',
-      '1.5',
-      '1E',
-      '0x1F',
-      '.5',
-      ':p',
-      ' :p',
-      ':p ',
-      '::text',
-      '"x:p"',
-      ' AS "a""b"',
-      '[',
-      ']',
-      "U&'\\0061'",
-      "X'1F'",
-      "B'1'",
-      "N'n'",
-      '||',
-      '+',
-      '-',
-      '(',
-      ')',
-      ', ',
-      ', ',
-      ', ',
-      '`',
-      '_',
-      'a',
-      '\u00a0',
-      '#',
-      '//',
-      ':p::text',
-      '?',
-      '@',
-    ),
-    { minLength: 1, maxLength: 9 },
-  )
-  .map((parts) => `SELECT ${parts.join('')}`);
-
-/** What the engine makes of a bound text: the placeholders it wants, or null when it does not parse. */
-async function agree(
-  dialect: 'POSTGRES' | 'DUCKDB' | 'SQLITE',
-  wanted: (sql: BoundSql) => Promise<number | null>,
-): Promise<number> {
-  let understood = 0;
-  const binds = new Map<string, TypedValue>([['p', { type: { type: 'STRING' }, value: 'v' }]]);
-  await fc.assert(
-    fc.asyncProperty(fragments, async (text) => {
-      let statement: BoundSql;
-      try {
-        statement = bindStatement(dialect, text, binds);
-      } catch {
-        return; // Refused before anything is sent.
-      }
-      const count = await wanted(statement);
-      if (count === null) return;
-      understood++;
-      if (count !== statement.values.length) {
-        throw new TypeError(`${JSON.stringify(statement.sql)} takes ${count} values, ${statement.values.length} bound`);
-      }
-    }),
-    { numRuns: 4000 },
-  );
-  return understood;
-}
-
 describe('PostgreSQL', () => {
   let database: EmptyDatabase;
   let client: pg.Client;
@@ -182,22 +87,6 @@ describe('PostgreSQL', () => {
     expect((await run(bound('POSTGRES', 'SELECT :v IS NULL', { type: 'DATE' }, null))).rows).toEqual([['t']]);
     const day = await run(bound('POSTGRES', "SELECT :v - interval '1 day'", { type: 'DATE' }, '2026-03-01'));
     expect(day.rows).toEqual([['2026-02-28 00:00:00']]);
-  });
-
-  it('sees exactly the binds the lexer saw, in any text it accepts', async () => {
-    const understood = await agree('POSTGRES', async ({ sql }) => {
-      try {
-        await client.query(`PREPARE probe AS ${sql}`);
-      } catch {
-        return null;
-      }
-      const { rows } = await client.query<{ n: number }>(
-        "SELECT cardinality(parameter_types) AS n FROM pg_prepared_statements WHERE name = 'probe'",
-      );
-      await client.query('DEALLOCATE probe');
-      return rows[0]?.n ?? null;
-    });
-    expect(understood).toBeGreaterThan(200);
   });
 });
 
@@ -233,27 +122,14 @@ describe('DuckDB', () => {
     const read = mapDuckdbType({ name: DuckDBTypeId[column.typeId], ...size }).type;
     const exact = type.type === 'BIGDECIMAL' || (type.type === 'DECIMAL' && type.scale !== undefined);
     if (!exact) expect(read.type).toBe(type.type);
-    const rows = await (await statement.runAndReadAll()).getRows();
-    expect(rows[0]?.[1]).toBe(text);
+    const [row] = (await statement.runAndReadAll()).getRows();
+    // DuckDB prints DECIMAL(4,4) without a zero before the point.
+    expect(exact ? completeDecimalText((row?.[1] as string | null) ?? '') : row?.[1]).toBe(exact ? (text ?? '') : text);
   });
 
   it('takes bytes', async () => {
     const statement = await prepare(bound('DUCKDB', 'SELECT hex(:v)', { type: 'BINARY' }, BYTES));
     expect((await statement.runAndReadAll()).getRows()).toEqual([['00275CFF']]);
-  });
-
-  it('sees exactly the binds the lexer saw, in any text it accepts', async () => {
-    const understood = await agree('DUCKDB', async ({ sql }) => {
-      try {
-        const statement = await connection.prepare(sql);
-        const count = statement.parameterCount;
-        statement.destroySync();
-        return count;
-      } catch {
-        return null;
-      }
-    });
-    expect(understood).toBeGreaterThan(200);
   });
 });
 
@@ -285,29 +161,5 @@ describe('SQLite', () => {
     const [storageClass, got] = run(bound('SQLITE', 'SELECT typeof(:v), :v', type, value));
     expect(storageClass).toBe(storage);
     expect(got).toEqual(read);
-  });
-
-  it('sees exactly the binds the lexer saw, in any text it accepts', async () => {
-    const understood = await agree('SQLITE', async ({ sql, values }) => {
-      let statement;
-      try {
-        statement = database.prepare(sql);
-      } catch {
-        return null;
-      }
-      // One value too many is refused, and one too few would read as NULL: the last one must arrive.
-      try {
-        statement.get(...values, 'extra');
-        return values.length + 1;
-      } catch {
-        try {
-          statement.get(...values);
-          return values.length;
-        } catch (error) {
-          return /out of range/.test(String(error)) ? -1 : null;
-        }
-      }
-    });
-    expect(understood).toBeGreaterThan(200);
   });
 });
