@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '#libs/audit';
+import { ExecutionsModule } from '#libs/executions';
+import { PipelinesModule } from '#libs/pipelines';
+import { EndpointKeyBindingWriter, EndpointReferences } from './endpoint-ports.js';
+import { EndpointRegistry } from './endpoint-registry.js';
+import { EndpointServer } from './endpoint-server.js';
+import { EndpointService } from './endpoint.service.js';
+import { KeyBindingRepository } from './key-binding.repository.js';
+import { KeyBindingService } from './key-binding.service.js';
+import { PublishedEndpointRepository } from './published-endpoint.repository.js';
+
+const OFFERED = [EndpointService, KeyBindingService, EndpointServer, EndpointKeyBindingWriter, EndpointReferences];
+
+@Module({
+  imports: [AuditModule, ExecutionsModule, PipelinesModule],
+  providers: [...OFFERED, EndpointRegistry, PublishedEndpointRepository, KeyBindingRepository],
+  exports: OFFERED,
+})
+export class EndpointsModule {}
