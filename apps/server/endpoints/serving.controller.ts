@@ -1,0 +1,53 @@
+import { All, Controller, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { EndpointServer } from '#libs/endpoints';
+import { Configuration, PenstockError, writeJson } from '#libs/kernel';
+import { Operation } from '../http/operation.decorator.js';
+import { contextOf } from '../http/request-context.js';
+import { resultOptions } from '../http/result-options.js';
+
+/** `GET /api/x/**`: one handler for everything that is published; no route is made at run time (03 §7). */
+@Controller('/api/x')
+export class ServingController {
+  readonly #baseUrl: string;
+
+  constructor(
+    private readonly endpoints: EndpointServer,
+    configuration: Configuration,
+  ) {
+    this.#baseUrl = configuration.get('datapipelines.auth.base-url') ?? '';
+  }
+
+  @All('*path')
+  @Operation('endpoint.serve')
+  async serve(@Req() request: Request, @Res() response: Response): Promise<void> {
+    if (request.method !== 'GET') {
+      response.setHeader('Allow', 'GET');
+      throw new PenstockError('endpoint.method_not_allowed');
+    }
+    const { path, principal } = contextOf(request);
+    if (!principal) throw new PenstockError('auth.api_key.missing');
+    if (!request.accepts('application/json')) {
+      // Judged after the path and the bindings, so that a stranger learns nothing from it.
+      await this.endpoints.resolve(principal, path.path);
+      throw new PenstockError('endpoint.not_acceptable');
+    }
+    const outcome = await this.endpoints.serve(principal, {
+      rawPath: path.path,
+      query: [...new URLSearchParams(path.query)],
+      ...resultOptions(request),
+    });
+    response.setHeader('DP-Execution-Id', outcome.executionId);
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Cache-Control', 'no-store');
+    if (outcome.kind === 'data') {
+      response.status(200).end(outcome.json);
+      return;
+    }
+    const status = `${this.#baseUrl}/api/v1/executions/${outcome.executionId}`;
+    response.status(202);
+    response.setHeader('Location', status);
+    response.setHeader('Retry-After', '5');
+    response.end(writeJson({ execution_id: outcome.executionId, status_url: status, result_url: `${status}/result` }));
+  }
+}
