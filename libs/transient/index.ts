@@ -1,2 +1,5 @@
 export * from './transient-store.js';
+export * from './transient-unavailable.js';
 export * from './invalidation-bus.js';
+export { MemoryTransientStore, type MemoryStoreOptions } from './memory/memory-transient-store.js';
+export { RedisTransientStore, type RedisStoreOptions } from './redis/redis-transient-store.js';

@@ -72,6 +72,7 @@ function parse(message: string): (Invalidation & { origin: string }) | undefined
     throw error;
   }
   const { v, origin, kind, id } = (value ?? {}) as Record<string, unknown>;
-  if (v !== VERSION || typeof origin !== 'string' || typeof kind !== 'string' || typeof id !== 'string') return undefined;
+  if (v !== VERSION || typeof origin !== 'string' || typeof kind !== 'string' || typeof id !== 'string')
+    return undefined;
   return { origin, kind, id };
 }

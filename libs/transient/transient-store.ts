@@ -43,6 +43,7 @@ export interface LoggedEvent {
 export type LeaseKind = 'slots' | 'sse';
 
 export interface WindowLimit {
+  /** Length of the fixed window: one second or one minute. */
   seconds: number;
   limit: number;
 }
@@ -59,7 +60,7 @@ export interface WindowCount {
  */
 export abstract class TransientStore {
   // Idempotency
-  /** Reserves the key for this execution, or tells who holds it. */
+  /** Reserves the key for this execution, or tells who holds it. Asking again for the same execution wins again. */
   abstract claim(
     key: ClaimKey,
     claim: { executionId: string; requestHash: string },
@@ -82,8 +83,12 @@ export abstract class TransientStore {
 
   // Results
   abstract beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void>;
+  /** Rejects (`lost`) unless the result was begun and neither published nor discarded: no chunk outlives its result. */
   abstract putChunk(executionId: string, index: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
-  /** Writes meta last and gives rows and meta the same fixed expiry. */
+  /**
+   * Writes meta last and gives rows and meta the same fixed expiry. Rejects (`lost`) when the stored chunks are not as
+   * many as `meta.chunkStarts`.
+   */
   abstract publishResult(
     executionId: string,
     meta: ResultMeta,
@@ -91,7 +96,7 @@ export abstract class TransientStore {
     signal?: AbortSignal,
   ): Promise<{ expiresAt: string }>;
   abstract resultMeta(executionId: string, signal?: AbortSignal): Promise<PublishedResult | undefined>;
-  /** Number of stored chunks, to verify a published result. */
+  /** Number of stored chunks, to verify a result before it is served. */
   abstract countChunks(executionId: string, signal?: AbortSignal): Promise<number>;
   /** Chunks in the asked order; undefined where one is gone. */
   abstract readChunks(
@@ -102,7 +107,7 @@ export abstract class TransientStore {
   abstract discardResult(executionId: string, signal?: AbortSignal): Promise<void>;
 
   // Event log
-  /** Appends what is not there yet, by event id. */
+  /** Appends what is not there yet, by ascending event id. The first append decides the expiry until the log is sealed. */
   abstract appendEvents(
     executionId: string,
     events: readonly LoggedEvent[],
@@ -114,7 +119,7 @@ export abstract class TransientStore {
   abstract readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]>;
 
   // Cancellation
-  /** Sets the flag and nudges the owner. */
+  /** Sets the flag, unless one is set already, and nudges the owner on `dp:bus:cancel` with the execution's id. */
   abstract requestCancel(executionId: string, reason: string, ttlSeconds: number, signal?: AbortSignal): Promise<void>;
   abstract readCancels(executionIds: readonly string[], signal?: AbortSignal): Promise<Map<string, string>>;
   abstract clearCancel(executionId: string, signal?: AbortSignal): Promise<void>;
@@ -129,6 +134,7 @@ export abstract class TransientStore {
     leaseSeconds: number,
     signal?: AbortSignal,
   ): Promise<boolean>;
+  /** Extends leases; one that had lapsed meanwhile is taken again, because what it stands for still runs. */
   abstract renew(
     kind: LeaseKind,
     userId: string,
@@ -160,14 +166,7 @@ export abstract class TransientStore {
   abstract close(): Promise<void>;
 }
 
-/** The store did not answer. The caller decides what that means (02 §8, last table). */
-export class TransientUnavailable extends Error {
-  override readonly name = 'TransientUnavailable';
-  constructor(options?: { cause?: unknown }) {
-    super('The transient store does not answer.', options);
-  }
-}
-
+/** Nudges between instances. */
 export const CHANNELS = {
   events: 'dp:bus:events',
   cancel: 'dp:bus:cancel',

@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+import type { ClaimKey, LeaseKind } from './transient-store.js';
+
+/** Names of everything in the store (02 §8). */
+export const keys = {
+  claim: ({ userId, key }: ClaimKey) => `dp:idem:${userId}:${createHash('sha256').update(key).digest('hex')}`,
+  resultRows: (executionId: string) => `dp:result:${executionId}:rows`,
+  resultMeta: (executionId: string) => `dp:result:${executionId}:meta`,
+  events: (executionId: string) => `dp:events:${executionId}`,
+  cancel: (executionId: string) => `dp:cancel:${executionId}`,
+  leases: (kind: LeaseKind, userId: string) => `dp:${kind}:${userId}`,
+  watcher: (executionId: string) => `dp:watch:${executionId}`,
+  /** Without the window's number, which the store's clock decides. */
+  rateWindow: (subject: string, seconds: number) => `dp:rl:${subject}:${seconds === 1 ? 's' : 'm'}:`,
+};
+
+/** An ended execution's log stays this long; the seed makes it no setting (seed §9). */
+export const SEALED_EVENTS_SECONDS = 3600;

@@ -1,0 +1,279 @@
+import type { Redis } from 'ioredis';
+import { keys, SEALED_EVENTS_SECONDS } from '../keys.js';
+import { readStoredClaim, readStoredMeta, writeStoredMeta } from '../stored-forms.js';
+import {
+  CHANNELS,
+  TransientStore,
+  type ClaimKey,
+  type IdempotencyClaim,
+  type LeaseKind,
+  type LoggedEvent,
+  type PublishedResult,
+  type ResultMeta,
+  type WindowCount,
+  type WindowLimit,
+} from '../transient-store.js';
+import { TransientUnavailable } from '../transient-unavailable.js';
+import { untilAborted } from '../until-aborted.js';
+import { connectRedis } from './connection.js';
+import { EvictionWatch } from './eviction-watch.js';
+import { replyCode, type Script } from './script.js';
+import * as scripts from './scripts.js';
+import { Subscriber } from './subscriber.js';
+
+export interface RedisStoreOptions {
+  /** `redis://` or `rediss://`, with password and database where needed. */
+  url: string;
+  /** Told about what fails no caller: a broken connection (once per outage), a policy that evicts. */
+  onProblem: (what: string, error: unknown) => void;
+}
+
+/** The store of production: every instance on the same Redis. One connection for commands, one that listens. */
+export class RedisTransientStore extends TransientStore {
+  private constructor(
+    private readonly redis: Redis,
+    private readonly listening: Redis,
+    private readonly subscriber: Subscriber,
+    private readonly eviction: EvictionWatch,
+  ) {
+    super();
+  }
+
+  /** Connects, and refuses a Redis that is too old or that evicts keys. */
+  static async open({ url, onProblem }: RedisStoreOptions): Promise<RedisTransientStore> {
+    const redis = await connectRedis(url, 'commands', onProblem);
+    try {
+      const eviction = await EvictionWatch.start(redis, onProblem);
+      const listening = await connectRedis(url, 'subscriber', onProblem);
+      return new RedisTransientStore(redis, listening, new Subscriber(listening, onProblem), eviction);
+    } catch (error) {
+      redis.disconnect();
+      throw error;
+    }
+  }
+
+  /** False once Redis was seen with an evicting policy or evicting keys; for the gauge. */
+  get keepsKeys(): boolean {
+    return this.eviction.keepsKeys;
+  }
+
+  async claim(
+    key: ClaimKey,
+    claim: { executionId: string; requestHash: string },
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<{ won: true } | { won: false; held: IdempotencyClaim }> {
+    const args = [claim.executionId, claim.requestHash, ttlSeconds];
+    const held = await this.#run(scripts.claim, [keys.claim(key)], args, signal);
+    return held === null ? { won: true } : { won: false, held: claimOf(held) };
+  }
+
+  async markStarted(key: ClaimKey, executionId: string, signal?: AbortSignal): Promise<boolean> {
+    return (await this.#run(scripts.markStarted, [keys.claim(key)], [executionId], signal)) === 1;
+  }
+
+  async takeOver(
+    key: ClaimKey,
+    from: string,
+    claim: { executionId: string; requestHash: string },
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    const args = [from, claim.executionId, claim.requestHash, ttlSeconds];
+    return (await this.#run(scripts.takeOver, [keys.claim(key)], args, signal)) === 1;
+  }
+
+  async release(key: ClaimKey, executionId: string, signal?: AbortSignal): Promise<void> {
+    await this.#run(scripts.release, [keys.claim(key)], [executionId], signal);
+  }
+
+  async readClaim(key: ClaimKey, signal?: AbortSignal): Promise<IdempotencyClaim | undefined> {
+    const held = await this.#run(scripts.readClaim, [keys.claim(key)], [], signal);
+    return held === null ? undefined : claimOf(held);
+  }
+
+  async beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void> {
+    await this.#run(scripts.beginResult, resultKeys(executionId), [drainTtlSeconds], signal);
+  }
+
+  async putChunk(executionId: string, index: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+    const stored = await this.#run(scripts.putChunk, [keys.resultRows(executionId)], [index, bytes], signal);
+    if (stored !== 1) throw new TransientUnavailable({ reason: 'lost' });
+  }
+
+  async publishResult(
+    executionId: string,
+    meta: ResultMeta,
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<{ expiresAt: string }> {
+    const openEnded = writeStoredMeta(meta).slice(0, -1);
+    const args = [openEnded, ttlSeconds, meta.chunkStarts.length];
+    const expires = await this.#run(scripts.publishResult, resultKeys(executionId), args, signal);
+    if (typeof expires !== 'number' || expires === 0) throw new TransientUnavailable({ reason: 'lost' });
+    return { expiresAt: new Date(expires).toISOString() };
+  }
+
+  async resultMeta(executionId: string, signal?: AbortSignal): Promise<PublishedResult | undefined> {
+    const text = await this.#ask(() => this.redis.get(keys.resultMeta(executionId)), signal);
+    return text === null ? undefined : readStoredMeta(text);
+  }
+
+  async countChunks(executionId: string, signal?: AbortSignal): Promise<number> {
+    return (await this.#run(scripts.countChunks, [keys.resultRows(executionId)], [], signal)) as number;
+  }
+
+  async readChunks(
+    executionId: string,
+    indexes: readonly number[],
+    signal?: AbortSignal,
+  ): Promise<(Uint8Array | undefined)[]> {
+    if (indexes.length === 0) return [];
+    const fields = indexes.map(String);
+    const found = await this.#ask(() => this.redis.hmgetBuffer(keys.resultRows(executionId), ...fields), signal);
+    return found.map((bytes) => bytes ?? undefined);
+  }
+
+  async discardResult(executionId: string, signal?: AbortSignal): Promise<void> {
+    await this.#ask(() => this.redis.del(...resultKeys(executionId)), signal);
+  }
+
+  async appendEvents(
+    executionId: string,
+    events: readonly LoggedEvent[],
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (events.length === 0) return;
+    const fields = events.flatMap(({ eventId, type, timestamp, payload }) => [eventId, type, timestamp, payload]);
+    await this.#run(scripts.appendEvents, [keys.events(executionId)], [ttlSeconds, ...fields], signal);
+  }
+
+  async sealEvents(executionId: string, signal?: AbortSignal): Promise<void> {
+    await this.#ask(() => this.redis.expire(keys.events(executionId), SEALED_EVENTS_SECONDS), signal);
+  }
+
+  async readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]> {
+    const key = keys.events(executionId);
+    const entries = await this.#ask(() => this.redis.xrange(key, `(${after}-0`, '+', 'COUNT', limit), signal);
+    return entries.map(([id, [, type = '', , timestamp = '', , payload = '']]) => ({
+      eventId: Number.parseInt(id, 10),
+      type,
+      timestamp,
+      payload,
+    }));
+  }
+
+  async requestCancel(executionId: string, reason: string, ttlSeconds: number, signal?: AbortSignal): Promise<void> {
+    const args = [reason, ttlSeconds, CHANNELS.cancel, executionId];
+    await this.#run(scripts.requestCancel, [keys.cancel(executionId)], args, signal);
+  }
+
+  async readCancels(executionIds: readonly string[], signal?: AbortSignal): Promise<Map<string, string>> {
+    if (executionIds.length === 0) return new Map();
+    const reasons = await this.#ask(() => this.redis.mget(...executionIds.map(keys.cancel)), signal);
+    return new Map(
+      executionIds.flatMap((id, index) => {
+        const reason = reasons[index];
+        return typeof reason === 'string' ? [[id, reason]] : [];
+      }),
+    );
+  }
+
+  async clearCancel(executionId: string, signal?: AbortSignal): Promise<void> {
+    await this.#ask(() => this.redis.del(keys.cancel(executionId)), signal);
+  }
+
+  async acquire(
+    kind: LeaseKind,
+    userId: string,
+    leaseId: string,
+    limit: number,
+    leaseSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    const args = [leaseId, limit, leaseSeconds];
+    return (await this.#run(scripts.acquire, [keys.leases(kind, userId)], args, signal)) === 1;
+  }
+
+  async renew(
+    kind: LeaseKind,
+    userId: string,
+    leaseIds: readonly string[],
+    leaseSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (leaseIds.length === 0) return;
+    await this.#run(scripts.renew, [keys.leases(kind, userId)], [leaseSeconds, ...leaseIds], signal);
+  }
+
+  async releaseLease(kind: LeaseKind, userId: string, leaseId: string, signal?: AbortSignal): Promise<void> {
+    await this.#ask(() => this.redis.zrem(keys.leases(kind, userId), leaseId), signal);
+  }
+
+  async touchWatcher(executionId: string, ttlSeconds: number, signal?: AbortSignal): Promise<void> {
+    await this.#ask(() => this.redis.set(keys.watcher(executionId), '', 'EX', ttlSeconds), signal);
+  }
+
+  async hasWatcher(executionId: string, signal?: AbortSignal): Promise<boolean> {
+    return (await this.#ask(() => this.redis.exists(keys.watcher(executionId)), signal)) === 1;
+  }
+
+  async hit(subject: string, windows: readonly WindowLimit[], signal?: AbortSignal): Promise<WindowCount[]> {
+    const args = windows.flatMap(({ seconds }) => [keys.rateWindow(subject, seconds), seconds]);
+    const [now = 0, ...counts] = (await this.#run(scripts.hit, [], args, signal)) as number[];
+    return windows.map(({ seconds }, index) => ({
+      count: counts[index] ?? 0,
+      resetAtSeconds: (Math.floor(now / seconds) + 1) * seconds,
+      nowSeconds: now,
+    }));
+  }
+
+  async publish(channel: string, message: string, signal?: AbortSignal): Promise<void> {
+    await this.#ask(() => this.redis.publish(channel, message), signal);
+  }
+
+  async subscribe(
+    channel: string,
+    onMessage: (message: string) => void,
+    onReady: () => void = () => undefined,
+  ): Promise<() => Promise<void>> {
+    return this.#ask(() => this.subscriber.subscribe(channel, { onMessage, onReady }), undefined);
+  }
+
+  async health(signal?: AbortSignal): Promise<void> {
+    await this.#ask(() => this.redis.ping(), signal);
+  }
+
+  async close(): Promise<void> {
+    this.eviction.stop();
+    this.listening.disconnect();
+    this.redis.disconnect();
+  }
+
+  async #run(
+    script: Script,
+    names: readonly string[],
+    args: readonly (string | number | Uint8Array)[],
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    return this.#ask(() => script.run(this.redis, names, args), signal);
+  }
+
+  async #ask<T>(command: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    signal?.throwIfAborted();
+    const answer = command().catch((error: unknown) => {
+      throw new TransientUnavailable({ reason: replyCode(error) === 'OOM' ? 'full' : 'down', cause: error });
+    });
+    return untilAborted(answer, signal);
+  }
+}
+
+function claimOf(answer: unknown): IdempotencyClaim {
+  const [text, now] = answer as [string, number];
+  return readStoredClaim(text, now);
+}
+
+function resultKeys(executionId: string): [rows: string, meta: string] {
+  return [keys.resultRows(executionId), keys.resultMeta(executionId)];
+}

@@ -1,0 +1,135 @@
+import { Script } from './script.js';
+
+/** Milliseconds by the clock of Redis, so that instances need not agree on the time. */
+const NOW = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+`;
+
+/** KEYS claim; ARGV execution, hash, TTL in seconds. Nothing when won, else the holder's text and the time. */
+export const claim = new Script(`${NOW}
+local held = redis.call('GET', KEYS[1])
+if held and cjson.decode(held).execution_id ~= ARGV[1] then return {held, now} end
+if not held then
+  local value = {execution_id = ARGV[1], request_hash = ARGV[2], state = 'reserved', claimed_at = now}
+  redis.call('SET', KEYS[1], cjson.encode(value), 'EX', ARGV[3])
+end
+return false
+`);
+
+/** KEYS claim. The holder's text and the time. */
+export const readClaim = new Script(`${NOW}
+local held = redis.call('GET', KEYS[1])
+return held and {held, now}
+`);
+
+/** KEYS claim; ARGV execution. 1 when it holds the claim, which now says so. */
+export const markStarted = new Script(`
+local held = redis.call('GET', KEYS[1])
+if not held then return 0 end
+local value = cjson.decode(held)
+if value.execution_id ~= ARGV[1] then return 0 end
+value.state = 'started'
+redis.call('SET', KEYS[1], cjson.encode(value), 'KEEPTTL')
+return 1
+`);
+
+/** KEYS claim; ARGV former execution, execution, hash, TTL in seconds. */
+export const takeOver = new Script(`${NOW}
+local held = redis.call('GET', KEYS[1])
+if not held or cjson.decode(held).execution_id ~= ARGV[1] then return 0 end
+local value = {execution_id = ARGV[2], request_hash = ARGV[3], state = 'reserved', claimed_at = now}
+redis.call('SET', KEYS[1], cjson.encode(value), 'EX', ARGV[4])
+return 1
+`);
+
+/** KEYS claim; ARGV execution. */
+export const release = new Script(`
+local held = redis.call('GET', KEYS[1])
+if held and cjson.decode(held).execution_id == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0
+`);
+
+/** KEYS rows, meta; ARGV TTL in seconds. The field \`begun\` stands until the result is published. */
+export const beginResult = new Script(`
+redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('HSET', KEYS[1], 'begun', '')
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+`);
+
+/** KEYS rows; ARGV chunk number, bytes. */
+export const putChunk = new Script(`
+if redis.call('HEXISTS', KEYS[1], 'begun') == 0 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1
+`);
+
+/** KEYS rows, meta; ARGV meta text without its closing brace, TTL in seconds, number of chunks. The expiry in ms. */
+export const publishResult = new Script(`${NOW}
+if redis.call('HEXISTS', KEYS[1], 'begun') == 0 then return 0 end
+if redis.call('HLEN', KEYS[1]) ~= ARGV[3] + 1 then return 0 end
+local expires = now + ARGV[2] * 1000
+redis.call('HDEL', KEYS[1], 'begun')
+redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', expires))
+redis.call('SET', KEYS[2], ARGV[1] .. ',"expires_at":' .. string.format('%.0f', expires) .. '}', 'PXAT', string.format('%.0f', expires))
+return expires
+`);
+
+/** KEYS rows. */
+export const countChunks = new Script(`
+return redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'begun')
+`);
+
+/** KEYS stream; ARGV TTL in seconds, then id, type, time, payload of each event. */
+export const appendEvents = new Script(`
+local last = 0
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
+  if newest[1] then last = tonumber(string.match(newest[1][1], '^%d+')) end
+end
+for at = 2, #ARGV, 4 do
+  if tonumber(ARGV[at]) > last then
+    redis.call('XADD', KEYS[1], ARGV[at] .. '-0', 'e', ARGV[at + 1], 't', ARGV[at + 2], 'd', ARGV[at + 3])
+    last = tonumber(ARGV[at])
+  end
+end
+redis.call('EXPIRE', KEYS[1], ARGV[1], 'NX')
+`);
+
+/** KEYS flag; ARGV reason, TTL in seconds, channel, execution. */
+export const requestCancel = new Script(`
+redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2], 'NX')
+redis.call('PUBLISH', ARGV[3], ARGV[4])
+`);
+
+/** KEYS leases; ARGV lease, limit, length in seconds. */
+export const acquire = new Script(`${NOW}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('ZADD', KEYS[1], now + ARGV[3] * 1000, ARGV[1])
+redis.call('EXPIRE', KEYS[1], 2 * ARGV[3])
+return 1
+`);
+
+/** KEYS leases; ARGV length in seconds, then the leases. */
+export const renew = new Script(`${NOW}
+for at = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1] * 1000, ARGV[at]) end
+redis.call('EXPIRE', KEYS[1], 2 * ARGV[1])
+`);
+
+/**
+ * ARGV key prefix and length in seconds of each window. The time in seconds, then each count. The keys end with the
+ * window's number and are known only here, where the clock is.
+ */
+export const hit = new Script(`
+local now = tonumber(redis.call('TIME')[1])
+local answer = {now}
+for at = 1, #ARGV, 2 do
+  local length = tonumber(ARGV[at + 1])
+  local key = ARGV[at] .. math.floor(now / length)
+  local count = redis.call('INCR', key)
+  if count == 1 then redis.call('EXPIRE', key, 2 * length) end
+  answer[#answer + 1] = count
+end
+return answer
+`);
