@@ -1,0 +1,45 @@
+/** Bounds of one parse (contract 05 §6). */
+export interface ParseLimits {
+  /** `max-body-chars`, UTF-16 units. */
+  maxBodyChars: number;
+  /** `max-nesting` of expressions and of tags. */
+  maxNesting: number;
+}
+
+/** Bounds of one render (contract 05 §6); each trips as a guard of its own name. */
+export interface RenderLimits {
+  maxOutputChars: number;
+  maxSteps: number;
+  maxIterations: number;
+  maxCallDepth: number;
+  maxStringChars: number;
+  maxCollectionItems: number;
+  maxListBinds: number;
+  /** Wall clock at which the render must stop, in the unit of `clock`; absent = unbounded. */
+  deadline?: number;
+  /** Reads the wall clock the deadline is compared with. */
+  clock?: () => number;
+}
+
+export const DEFAULT_PARSE_LIMITS: ParseLimits = { maxBodyChars: 262_144, maxNesting: 200 };
+
+export const DEFAULT_RENDER_LIMITS: RenderLimits = {
+  maxOutputChars: 4_194_304,
+  maxSteps: 2_000_000,
+  maxIterations: 100_000,
+  maxCallDepth: 200,
+  maxStringChars: 1_048_576,
+  maxCollectionItems: 100_000,
+  maxListBinds: 1_000,
+};
+
+/** Keys of `datapipelines.templates.` a render can trip over. */
+export type GuardName =
+  | 'render-timeout-ms'
+  | 'max-output-chars'
+  | 'max-steps'
+  | 'max-iterations'
+  | 'max-call-depth'
+  | 'max-string-chars'
+  | 'max-collection-items'
+  | 'max-list-binds';

@@ -1,0 +1,62 @@
+import { plain } from '../decimal.js';
+import type { Span } from '../syntax/nodes.js';
+import type { Text } from './coerce.js';
+import type { Interpretation } from './interpretation.js';
+import { derived, STRING_TYPE } from './taint.js';
+import { sequence, string, type SequenceValue, type StringValue, type Value } from './values.js';
+
+interface Bounds {
+  start: number;
+  /** Infinity: to the end. */
+  size: number;
+  step: 1 | -1;
+}
+
+function boundsOf(range: SequenceValue): Bounds {
+  const first = numberAt(range, 0);
+  const second = numberAt(range, 1);
+  return { start: first, size: range.size, step: second !== null && second < first ? -1 : 1 };
+}
+
+function numberAt(range: SequenceValue, index: number): number {
+  const item = range.at(index);
+  return item?.kind === 'number' && typeof item.number !== 'number' ? Number(plain(item.number)) : NaN;
+}
+
+/** `s[from..<to]` of a text. */
+export function cut(source: Text, from: number, to: number): StringValue {
+  return string(source.text.slice(from, to), derived(STRING_TYPE, source.taint));
+}
+
+/** `s[range]`; a range that leaves the string is a fault, an empty one is an empty string. */
+export function cutRange(run: Interpretation, source: Text, range: SequenceValue, span: Span): Value {
+  if (range.size === 0) return cut(source, 0, 0);
+  const { start, size, step } = boundsOf(range);
+  const { length } = source.text;
+  const end = size === Infinity ? length : step === 1 ? start + size : start - size + 2;
+  if (start < 0 || start > length || (size !== Infinity && step === 1 && end > length && !range.clips)) {
+    throw run.fault(span, 'The range leaves the string.');
+  }
+  if (step === -1 && size > 1) {
+    // FreeMarker takes the downward range of two as the empty string and refuses longer ones.
+    if (size > 2) throw run.fault(span, 'A string slice needs an upward range.');
+    return cut(source, 0, 0);
+  }
+  return cut(source, start, Math.min(end, length));
+}
+
+/** `xs[range]`; a downward range reverses. */
+export function sliceSequence(run: Interpretation, source: SequenceValue, range: SequenceValue, span: Span): Value {
+  if (range.size === 0) return sequence([]);
+  const { start, size, step } = boundsOf(range);
+  const open = size === Infinity || range.clips === true;
+  const available = step === 1 ? Math.max(0, source.size - start) : start + 1;
+  if (start < 0 || start > source.size || (start === source.size && !open) || (!open && size > available)) {
+    throw run.fault(span, 'The range leaves the sequence.');
+  }
+  const count = Math.min(size, available);
+  if (source.lazy && count === Infinity) return { ...source, size: Infinity, at: (i) => source.at(start + i) };
+  run.budget.collection(count);
+  run.budget.spend(count);
+  return sequence(Array.from({ length: count }, (_, i) => source.at(start + i * step)));
+}

@@ -1,0 +1,90 @@
+export type Token =
+  | { type: 'string'; text: string; start: number; end: number; raw: boolean; contentStart: number }
+  | { type: 'number'; text: string; start: number; end: number }
+  | { type: 'name'; text: string; start: number; end: number }
+  /** `word` is the spelling of an operator that is also a name after a dot (`lt`). */
+  | { type: 'op'; text: string; start: number; end: number; word?: string }
+  /** `>` or `/>` of the tag being read. */
+  | { type: 'tag-end'; text: string; start: number; end: number }
+  | { type: 'eof'; text: string; start: number; end: number };
+
+/** Longest first. `>` alone is not here: what it means depends on the tag. */
+export const OPERATORS = [
+  '&amp;&amp;',
+  '&lt;=',
+  '&gt;=',
+  '-&gt;',
+  '&lt;',
+  '&gt;',
+  '\\and',
+  '\\lte',
+  '\\gte',
+  '\\lt',
+  '\\gt',
+  '\\or',
+  '...',
+  '..<',
+  '..!',
+  '..*',
+  '..',
+  '.',
+  '??',
+  '?',
+  '!=',
+  '!',
+  '==',
+  '=',
+  '+=',
+  '++',
+  '+',
+  '-=',
+  '--',
+  '->',
+  '-',
+  '*=',
+  '**',
+  '*',
+  '/=',
+  '/',
+  '%=',
+  '%',
+  '<=',
+  '<',
+  '&&',
+  '&',
+  '||',
+  '|',
+  '(',
+  ')',
+  '[',
+  ']',
+  '{',
+  '}',
+  ',',
+  ';',
+  ':',
+] as const;
+
+/** Spellings of one operator. */
+export const CANONICAL: Readonly<Record<string, string>> = {
+  '&amp;&amp;': '&&',
+  '&': '&&',
+  '\\and': '&&',
+  '|': '||',
+  '\\or': '||',
+  '&lt;=': '<=',
+  '\\lte': '<=',
+  lte: '<=',
+  '&gt;=': '>=',
+  '\\gte': '>=',
+  gte: '>=',
+  '&lt;': '<',
+  '\\lt': '<',
+  lt: '<',
+  '&gt;': '>',
+  '\\gt': '>',
+  gt: '>',
+  '-&gt;': '->',
+  '..!': '..<',
+  '=': '=',
+};
