@@ -20,7 +20,7 @@ export { csvCell, csvHeader, csvLine } from './wire/csv.js';
 export { splitRow } from './wire/split-row.js';
 export * from './batch/column-batch.js';
 export * from './batch/cell.js';
-export { encodeBatchRows } from './batch/encode-batch.js';
+export { encodeBatchRows, RowEncoder, type EncodedRows } from './batch/encode-batch.js';
 export { exactNumeric, type MappedType } from './mapping/mapped-type.js';
 export { mapPostgresType } from './mapping/postgres-type.js';
 export { mapSqliteDeclaredType, mapSqliteStorageClass, type SqliteStorageClass } from './mapping/sqlite-type.js';

@@ -12,7 +12,7 @@ import {
   type Decimal64Vector,
   type DecimalTextVector,
 } from './column-batch.js';
-import { encodeBatchRows } from './encode-batch.js';
+import { RowEncoder, encodeBatchRows } from './encode-batch.js';
 
 const int64 = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
@@ -139,6 +139,47 @@ describe('rows of a batch', () => {
       '["-0.500"]',
       '[null]',
     ]);
+  });
+
+  it('can be cut at their ends without being read, as the result store does', () => {
+    const schema: Column[] = [
+      { name: 's', type: 'STRING' },
+      { name: 'i', type: 'INTEGER' },
+    ];
+    const encoder = new RowEncoder(schema);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.string({ unit: 'binary', maxLength: 200_000, size: 'medium' }), fc.integer())),
+        (rows) => {
+          const batch = createBatch(schema, rows.length);
+          rows.forEach((row, r) => row.forEach((value, c) => setCell(batch.vectors[c]!, r, value)));
+          const { bytes, ends } = encoder.encode(batch);
+          const cut = rows.map((_, r) =>
+            new TextDecoder().decode(bytes.subarray(r === 0 ? 0 : ends[r - 1]! + 1, ends[r])),
+          );
+          expect(cut).toEqual(rows.map((row) => JSON.stringify(row)));
+          expect(bytes.length).toBe(ends.at(-1) ?? 0);
+        },
+      ),
+    );
+  });
+
+  it('grow with a cell larger than everything before it', () => {
+    const schema: Column[] = [{ name: 's', type: 'STRING' }];
+    const batch = createBatch(schema, 2);
+    setCell(batch.vectors[0]!, 0, 'é'.repeat(300_000));
+    setCell(batch.vectors[0]!, 1, 'x'.repeat(300_000));
+    expect(encodeBatchRows(schema, batch)).toEqual([`["${'é'.repeat(300_000)}"]`, `["${'x'.repeat(300_000)}"]`]);
+  });
+
+  it('refuse a batch with fewer columns than promised, which would shift every value', () => {
+    const encoder = new RowEncoder([
+      { name: 'a', type: 'INTEGER' },
+      { name: 'b', type: 'INTEGER' },
+    ]);
+    expect(() => encoder.encode(createBatch([{ type: 'INTEGER' }], 1))).toThrow(
+      expect.objectContaining({ code: 'internal' }),
+    );
   });
 
   it('are empty arrays without columns', () => {
