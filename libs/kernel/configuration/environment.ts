@@ -53,7 +53,8 @@ export class EnvironmentReader {
 
 /** The system's word for a failed read; messages of the runtime may quote what was read. */
 export function errorCode(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'unreadable';
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? code : 'unreadable';
 }
 
 /** Variables with our prefix that nothing reads: removed ones are refused, others are a warning. */

@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { LineCounter, parseDocument, type Document } from 'yaml';
 import { ALL_KEYS, keyDefinition, REMOVED_KEYS } from './table.js';
 import { nearest } from './nearest.js';
 import type { ConfigurationViolation } from './violation.js';
@@ -17,21 +17,40 @@ const MAX_DEPTH = 16;
  * so that no number or word is interpreted twice. A key nobody reads is a violation (contract 03 §11).
  */
 export function readConfigurationFile(name: string, text: string): FileSettings {
+  const lines = new LineCounter();
   // The library's pretty messages quote the line at fault, and that line may hold a secret.
-  const document = parseDocument(text, { schema: 'failsafe', prettyErrors: false });
+  const document = parseDocument(text, { schema: 'failsafe', prettyErrors: false, lineCounter: lines });
   const violations: ConfigurationViolation[] = document.errors.map((error) => ({
     key: name,
-    problem: `is not valid YAML: ${error.code} at offset ${error.pos[0]}`,
+    problem: `is not valid YAML: ${error.code} in line ${lines.linePos(error.pos[0]).line}`,
   }));
   const settings = new Map<string, string>();
   if (violations.length > 0) return { settings, violations };
 
-  const root: unknown = document.toJS({ mapAsMap: true });
+  const root = plainValue(document);
+  if (root === UNRESOLVED) {
+    return {
+      settings,
+      violations: [{ key: name, problem: 'uses a YAML alias; put texts that start with * in quotes' }],
+    };
+  }
   if (root === null || root === '') return { settings, violations };
   const complain = (key: string, problem: string) => violations.push({ key, from: name, problem });
   if (!(root instanceof Map)) complain(name, 'must be a mapping of keys');
   else flatten(root, '', 1, settings, complain);
   return { settings, violations };
+}
+
+const UNRESOLVED = Symbol('unresolved alias');
+
+/** Maps, sequences and texts. Aliases without an anchor, or expanding without end, make the library throw. */
+function plainValue(document: Document): unknown {
+  try {
+    return document.toJS({ mapAsMap: true });
+  } catch (cause) {
+    if (cause instanceof ReferenceError) return UNRESOLVED;
+    throw cause;
+  }
 }
 
 type Complain = (key: string, problem: string) => void;

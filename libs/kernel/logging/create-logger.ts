@@ -72,8 +72,11 @@ class PinoLogger extends Logger {
     if (!this.#writer.isLevelEnabled(level)) return;
     const line: Record<string, unknown> = { logger: this.#name };
     if (EVENT_NAME.test(message)) line['event'] = message;
-    const safe = redact({ ...this.#fields, ...fields }) as Record<string, unknown>;
-    for (const [name, value] of Object.entries(safe)) line[RESERVED.has(name) ? `field_${name}` : name] = value;
+    for (const given of [this.#fields, fields ?? {}]) {
+      for (const [name, value] of Object.entries(redact(given) as Record<string, unknown>)) {
+        line[RESERVED.has(name) ? `field_${name}` : name] = value;
+      }
+    }
     this.#writer[level](line, scrub(message));
   }
 }

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { isExactNumber } from '../json/value.js';
 import { scrub, REDACTED } from './scrub.js';
 import { isSecretName } from './secret-names.js';
@@ -41,7 +42,7 @@ class Redaction {
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
     if (depth >= MAX_DEPTH) return '…';
-    if (value instanceof Error) return this.#error(value, depth, 0);
+    if (isError(value)) return this.#error(value, depth, 0);
     if (Array.isArray(value)) return this.#items(value, depth);
     if (value instanceof Set) return this.#items([...(value as Set<unknown>)], depth);
     const members = value instanceof Map ? [...(value as Map<unknown, unknown>)] : entriesOf(value);
@@ -69,10 +70,16 @@ class Redaction {
     const copy: Record<string, unknown> = { class: error.name, message: scrub(error.message) };
     if (typeof code === 'string' || typeof code === 'number') copy['code'] = code;
     if (error.stack) copy['stack'] = scrub(error.stack);
-    if (cause instanceof Error && causes < MAX_CAUSES) copy['caused_by'] = this.#error(cause, depth, causes + 1);
-    else if (cause !== undefined) copy['caused_by'] = this.copy(cause, depth + 1);
+    if (cause === undefined) return copy;
+    if (!isError(cause)) copy['caused_by'] = this.copy(cause, depth + 1);
+    else copy['caused_by'] = causes < MAX_CAUSES ? this.#error(cause, depth, causes + 1) : '…';
     return copy;
   }
+}
+
+/** Also for an error of another realm (a worker, a sandbox), which `instanceof` does not know. */
+function isError(value: unknown): value is Error {
+  return types.isNativeError(value) || value instanceof Error;
 }
 
 /** Own members; one whose getter fails is named as such instead of losing the line. */
@@ -81,7 +88,7 @@ function entriesOf(value: object): [string, unknown][] {
     try {
       return [key, (value as Record<string, unknown>)[key]];
     } catch (cause) {
-      return [key, `[unreadable: ${cause instanceof Error ? cause.name : 'thrown'}]`];
+      return [key, `[unreadable: ${isError(cause) ? cause.name : 'thrown'}]`];
     }
   });
 }

@@ -26,25 +26,40 @@ const BEARER = /\b(Bearer|Basic)\s{1,4}[\w.~+/=-]{4,4000}/gi;
 /** A JSON web token anywhere. */
 const WEB_TOKEN = /\beyJ[\w-]{8,2000}\.[\w-]{2,8000}\.[\w-]{0,1000}/g;
 
-/** `name=value`, `name: value`, `"name":"value"`. Cookies and authorization headers reach to the end of the line. */
-const ASSIGNMENT =
-  /(["']?)([A-Za-z_][\w.-]{0,79})\1(\s{0,4}[=:]\s{0,4})("(?:[^"\\\n]|\\.){0,8000}"?|'(?:[^'\\\n]|\\.){0,8000}'?|[^\s,;&"'(){}[\]<>]{1,8000})/g;
+/** The name and sign of `name=value`, `name: value`, `"name":"value"`. */
+const ASSIGNED_NAME = /(["']?)([A-Za-z_][\w.-]{0,79})\1\s{0,4}[=:]\s{0,4}/g;
+const ASSIGNED_VALUE = /"(?:[^"\\\n]|\\.){0,8000}"?|'(?:[^'\\\n]|\\.){0,8000}'?|[^\s,;&"'(){}[\]<>]{1,8000}/y;
+
+/** Cookies and authorization headers reach to the end of the line. */
 const HEADER = /\b((?:set-)?cookie|(?:proxy-)?authorization)(["']?\s{0,4}[=:]\s{0,4})[^\n\r]{1,8000}/gi;
 
 /** Takes secrets out of free text: keys, tokens, `name=value` with a secret name, URLs with a user. */
 export function scrub(text: string): string {
   const clipped = text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…[cut]` : text;
-  return clipped
+  const bare = clipped
     .replace(API_KEY, `$1.${REDACTED}`)
     .replace(STORE_URL_USER, `$1${REDACTED}@`)
     .replace(URL_USER, `$1${REDACTED}@`)
     .replace(THIN_USER, `$1${REDACTED}@`)
     .replace(HEADER, `$1$2${REDACTED}`)
     .replace(BEARER, `$1 ${REDACTED}`)
-    .replace(WEB_TOKEN, REDACTED)
-    .replace(ASSIGNMENT, (whole, quote: string, name: string, sign: string, value: string) => {
-      if (!isSecretName(name)) return whole;
-      const around = value.startsWith('"') || value.startsWith("'") ? value[0] : '';
-      return `${quote}${name}${quote}${sign}${around}${REDACTED}${around}`;
-    });
+    .replace(WEB_TOKEN, REDACTED);
+  return scrubAssignments(bare);
+}
+
+/** The value of a harmless name is searched too: in `Error: password=x` the outer name is `Error`. */
+function scrubAssignments(text: string): string {
+  let scrubbed = '';
+  let copied = 0;
+  ASSIGNED_NAME.lastIndex = 0;
+  for (let match = ASSIGNED_NAME.exec(text); match; match = ASSIGNED_NAME.exec(text)) {
+    if (!isSecretName(match[2] ?? '')) continue;
+    ASSIGNED_VALUE.lastIndex = ASSIGNED_NAME.lastIndex;
+    const value = ASSIGNED_VALUE.exec(text)?.[0];
+    if (value === undefined) continue;
+    const quote = /^["']/.exec(value)?.[0] ?? '';
+    scrubbed += `${text.slice(copied, ASSIGNED_NAME.lastIndex)}${quote}${REDACTED}${quote}`;
+    copied = ASSIGNED_NAME.lastIndex += value.length;
+  }
+  return scrubbed + text.slice(copied);
 }
