@@ -1,0 +1,108 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { DatasourceReferences, DatasourcesModule } from '#libs/datasources';
+import { EndpointKeyBindingWriter, EndpointReferences, EndpointsModule } from '#libs/endpoints';
+import { ExecutionPurgeService, ExecutionsModule } from '#libs/executions';
+import { IdentityModule, KeyBindingWriter } from '#libs/identity';
+import {
+  ExecutionPurge,
+  PipelineDatasourceReferences,
+  PipelinesModule,
+  PipelineTemplatePins,
+  PublishedEndpointReferences,
+} from '#libs/pipelines';
+import { TemplatePins, TemplatesModule } from '#libs/templates';
+import { WorkspacesModule } from '#libs/workspaces';
+import { ServingController } from './endpoints/serving.controller.js';
+import { GraphqlDoor } from './graphql/graphql.module.js';
+import { HealthController } from './health/health.controller.js';
+import { Readiness } from './health/readiness.js';
+import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
+import { ErrorFilter } from './http/error.filter.js';
+import { OperationGuard } from './http/operation.guard.js';
+import { PagesController } from './pages/pages.controller.js';
+import { DatasourcesController } from './rest/datasources.controller.js';
+import { EndpointsController } from './rest/endpoints.controller.js';
+import { ExecutionsController } from './rest/executions.controller.js';
+import { IdentityController } from './rest/identity.controller.js';
+import { Paging } from './rest/paging.js';
+import { PipelinesController } from './rest/pipelines.controller.js';
+import { TemplatesController } from './rest/templates.controller.js';
+import { WorkspacesController } from './rest/workspaces.controller.js';
+
+const FAMILIES = [
+  IdentityModule,
+  WorkspacesModule,
+  DatasourcesModule,
+  TemplatesModule,
+  PipelinesModule,
+  ExecutionsModule,
+  EndpointsModule,
+];
+
+const CONTROLLERS = [
+  HealthController,
+  PagesController,
+  IdentityController,
+  WorkspacesController,
+  DatasourcesController,
+  TemplatesController,
+  PipelinesController,
+  ExecutionsController,
+  EndpointsController,
+  ServingController,
+];
+
+/** The stores and the process's own parts, visible to every family. */
+@Module({})
+class InfrastructureModule {
+  static with(providers: Provider[]): DynamicModule {
+    return {
+      module: InfrastructureModule,
+      global: true,
+      providers,
+      exports: providers.map((provider) => ('provide' in provider ? provider.provide : provider)),
+    };
+  }
+}
+
+/** Where a lower family asks a higher one: each port is bound to the family that answers it. */
+@Module({})
+class WiringModule {
+  static create(): DynamicModule {
+    const ports: Provider[] = [
+      { provide: KeyBindingWriter, useExisting: EndpointKeyBindingWriter },
+      { provide: DatasourceReferences, useExisting: PipelineDatasourceReferences },
+      { provide: TemplatePins, useExisting: PipelineTemplatePins },
+      { provide: ExecutionPurge, useExisting: ExecutionPurgeService },
+      { provide: PublishedEndpointReferences, useExisting: EndpointReferences },
+    ];
+    return {
+      module: WiringModule,
+      global: true,
+      imports: FAMILIES,
+      providers: ports,
+      exports: [KeyBindingWriter, DatasourceReferences, TemplatePins, ExecutionPurge, PublishedEndpointReferences],
+    };
+  }
+}
+
+/** The composition root: stores below, families above them, doors on top. */
+@Module({})
+export class AppModule {
+  static with(infrastructure: Provider[]): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [InfrastructureModule.with(infrastructure), WiringModule.create(), ...FAMILIES, GraphqlDoor],
+      controllers: CONTROLLERS,
+      providers: [
+        Paging,
+        Readiness,
+        { provide: APP_GUARD, useClass: OperationGuard },
+        { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
+        { provide: APP_FILTER, useExisting: ErrorFilter },
+      ],
+      exports: [Readiness],
+    };
+  }
+}

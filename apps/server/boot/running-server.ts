@@ -1,0 +1,182 @@
+import type { AddressInfo } from 'node:net';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import express from 'express';
+import { Drain, ExecutionJobs } from '#libs/executions';
+import { Authenticator, BootstrapAdmin, CsrfTokens, Invalidations, UseStamps } from '#libs/identity';
+import { Clock, Configuration, Logger, SystemClock } from '#libs/kernel';
+import { Database } from '#libs/persistence';
+import { InvalidationBus, TransientStore } from '#libs/transient';
+import { AppModule } from '../app.module.js';
+import { seedDemo } from '../demo/seed-demo.js';
+import { BuildInfo } from '../health/build-info.js';
+import { ManagementListener } from '../health/management-listener.js';
+import { MetadataHealth } from '../health/metadata-health.js';
+import { Readiness } from '../health/readiness.js';
+import { Cookies } from '../http/cookies.js';
+import { ErrorFilter } from '../http/error.filter.js';
+import { ErrorResponses } from '../http/error-response.js';
+import { installPipeline } from '../http/pipeline.js';
+import { RouteTable } from '../http/route-table.js';
+import { routesOf } from '../http/routes-of.js';
+import { serveStatic } from '../pages/static-files.js';
+import { keepOneTimePassword, type EmbeddedStores } from './embedded.js';
+import type { Stores } from './stores.js';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_MS = 75_000;
+
+export interface ServerParts {
+  configuration: Configuration;
+  stores: Stores;
+  embedded: EmbeddedStores | undefined;
+  log: Logger;
+}
+
+/** One serving process: the application, its listeners, and how they end. */
+export class RunningServer {
+  readonly longestDrainMs: number;
+  readonly #management = new ManagementListener();
+
+  private constructor(
+    private readonly parts: ServerParts,
+    private readonly app: NestExpressApplication,
+    private readonly bus: InvalidationBus,
+  ) {
+    this.longestDrainMs = parts.configuration.get('datapipelines.shutdown.drain-wait-seconds') * 1000;
+  }
+
+  /** Everything up to answering requests: caches listen before anything is served. */
+  static async start(parts: ServerParts): Promise<RunningServer> {
+    const { configuration, stores, log } = parts;
+    const bus = new InvalidationBus(stores.transient, log);
+    const door = express();
+    door.set('strict routing', true);
+    door.set('case sensitive routing', true);
+    door.set('etag', false);
+    door.disable('x-powered-by');
+
+    const cookies = new Cookies(secureCookies(configuration));
+    const routes = new RouteTable();
+    const responses = new ErrorResponses(configuration.get('datapipelines.auth.base-url') ?? '', log);
+    const module = AppModule.with([
+      { provide: Configuration, useValue: configuration },
+      { provide: Database, useValue: stores.database },
+      { provide: TransientStore, useValue: stores.transient },
+      { provide: InvalidationBus, useValue: bus },
+      { provide: Clock, useClass: SystemClock },
+      { provide: Logger, useValue: log },
+      { provide: Cookies, useValue: cookies },
+      { provide: BuildInfo, useValue: new BuildInfo() },
+      { provide: ErrorFilter, useValue: new ErrorFilter(responses, routes) },
+      { provide: MetadataHealth, useValue: { check: async () => void (await stores.database.query('SELECT 1')) } },
+    ]);
+    const app = await NestFactory.create<NestExpressApplication>(module, new ExpressAdapter(door), {
+      bodyParser: false,
+      logger: false,
+      abortOnError: false,
+    });
+    const server = new RunningServer(parts, app, bus);
+    try {
+      await server.#open(door, cookies, routes);
+    } catch (error) {
+      await server.#close();
+      throw error;
+    }
+    return server;
+  }
+
+  async #open(door: express.Express, cookies: Cookies, routes: RouteTable): Promise<void> {
+    const { app, parts } = this;
+    const { configuration, stores } = parts;
+    await this.bus.start();
+    await app.get(Invalidations).start();
+    installPipeline(door, {
+      configuration,
+      transient: stores.transient,
+      authenticator: app.get(Authenticator),
+      csrf: app.get(CsrfTokens),
+      cookies,
+    });
+    serveStatic(door);
+    await app.init();
+    routes.set(routesOf(app));
+    await this.#seed();
+    app.get(ExecutionJobs).start();
+    await this.#listen();
+    app.get(Readiness).serve();
+  }
+
+  async #seed(): Promise<void> {
+    const { configuration, embedded, log } = this.parts;
+    const admin = await this.app.get(BootstrapAdmin).ensure();
+    if (admin.oneTimePassword !== undefined && embedded) {
+      const file = await keepOneTimePassword(embedded.directory, admin.email, admin.oneTimePassword);
+      process.stdout.write(
+        `\nFirst start. Sign in as ${admin.email} with the one-time password ${admin.oneTimePassword}\n(kept in ${file}; you choose your own at the first sign-in)\n\n`,
+      );
+    }
+    if (configuration.get('datapipelines.demo')) await seedDemo(this.app, embedded, log);
+  }
+
+  async #listen(): Promise<void> {
+    const { configuration, log } = this.parts;
+    const http = this.app.getHttpServer() as import('node:http').Server;
+    http.headersTimeout = HEADERS_TIMEOUT_MS;
+    http.requestTimeout = REQUEST_TIMEOUT_MS;
+    http.keepAliveTimeout = KEEP_ALIVE_MS;
+    const managementPort = await this.#management.listen(
+      configuration.get('datapipelines.management.port'),
+      configuration.get('datapipelines.management.address'),
+    );
+    await this.app.listen(
+      configuration.get('datapipelines.server.port'),
+      configuration.get('datapipelines.server.address'),
+    );
+    const { port } = http.address() as AddressInfo;
+    log.info(`Serving on port ${port}; metrics on ${managementPort}.`, {
+      event: 'server.listening',
+      port,
+      management_port: managementPort,
+    });
+  }
+
+  /** 02 §9.3: refuse and drain runs while the listener stays, then close streams, HTTP, pools and stores. */
+  async stop(options: { hurry: boolean }): Promise<void> {
+    this.app.get(Readiness).drain();
+    await this.app.get(Drain).begin(options);
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
+    const { stores, embedded, log } = this.parts;
+    const steps: [string, () => Promise<unknown>][] = [
+      ['management', () => this.#management.close()],
+      ['application', () => this.#closeApplication()],
+      ['bus', () => this.bus.stop()],
+      ['transient', () => stores.transient.close()],
+      ['database', () => stores.database.close()],
+      ['postgres', async () => embedded?.postgres.stop()],
+    ];
+    for (const [name, close] of steps) {
+      try {
+        await close();
+      } catch (error) {
+        log.warn(`Closing ${name} failed.`, { error });
+      }
+    }
+  }
+
+  async #closeApplication(): Promise<void> {
+    await this.app.get(UseStamps).settled();
+    const http = this.app.getHttpServer() as import('node:http').Server;
+    http.closeIdleConnections();
+    http.closeAllConnections();
+    await this.app.close();
+  }
+}
+
+function secureCookies(configuration: Configuration): boolean {
+  return configuration.get('datapipelines.auth.cookie-secure');
+}

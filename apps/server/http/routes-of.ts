@@ -1,0 +1,37 @@
+import { RequestMethod, type INestApplication } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { OPERATION, type HandlerOperation } from './operation.decorator.js';
+import type { Route } from './route-table.js';
+
+export interface HandlerRoute extends Route {
+  handler: string;
+  operation: HandlerOperation;
+}
+
+/** Every REST route with its operation. A handler without one stops the boot (04 §2). */
+export function routesOf(app: INestApplication): HandlerRoute[] {
+  const scanner = new MetadataScanner();
+  return app
+    .get(DiscoveryService, { strict: false })
+    .getControllers()
+    .flatMap(({ instance, metatype }) => {
+      const prototype = Object.getPrototypeOf(instance) as Record<string, object>;
+      const base = String(Reflect.getMetadata(PATH_METADATA, metatype as object) ?? '');
+      return scanner.getAllMethodNames(prototype).flatMap((name) => {
+        const handler = prototype[name] as object;
+        const path: unknown = Reflect.getMetadata(PATH_METADATA, handler);
+        if (path === undefined) return [];
+        const operation = Reflect.getMetadata(OPERATION, handler) as HandlerOperation | undefined;
+        const label = `${metatype?.name ?? ''}.${name}`;
+        if (operation === undefined) throw new TypeError(`${label} has no @Operation`);
+        const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod] as string;
+        return [{ method, path: join(base, String(path)), handler: label, operation }];
+      });
+    });
+}
+
+function join(base: string, path: string): string {
+  const parts = [base, path].map((part) => part.replace(/^\/|\/$/g, '')).filter((part) => part !== '');
+  return `/${parts.join('/')}`;
+}
