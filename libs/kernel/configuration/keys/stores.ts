@@ -1,4 +1,4 @@
-import { choice, integer, list, numberedSecrets, optionalText, secret } from '../definition.js';
+import { choice, integer, list, numberedSecrets, optionalText, secret, text } from '../definition.js';
 import { base64Bytes, POSTGRES_URL, REDIS_URL } from '../forms.js';
 
 export const databaseKeys = {
@@ -20,6 +20,10 @@ export const databaseKeys = {
     min: 1,
     max: 500,
     about: 'Connections to the metadata database for requests; two more carry heartbeats and final writes.',
+  }),
+  'datapipelines.embedded.directory': text({
+    default: '.penstock',
+    about: 'Embedded mode: folder of the database and the secrets the server makes, from the working directory.',
   }),
 };
 
