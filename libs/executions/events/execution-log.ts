@@ -16,6 +16,7 @@ export class ExecutionLog {
   #tableHas = 0;
   #storeHas = 0;
   #sealed = false;
+  #remark: string | undefined;
 
   constructor(readonly executionId: string) {}
 
@@ -26,6 +27,11 @@ export class ExecutionLog {
   /** No further event will come, and the last ones are committed. */
   get sealed(): boolean {
     return this.#sealed;
+  }
+
+  /** Said to watchers when the log ends without a terminal event. */
+  get remark(): string | undefined {
+    return this.#remark;
   }
 
   append(type: EventType, timestamp: string, data: string): EventRecord {
@@ -52,9 +58,13 @@ export class ExecutionLog {
     this.changed.signal();
   }
 
-  /** Ends the log without an outcome: the row belongs to somebody else, or could not be written. */
-  abandon(): void {
+  /**
+   * Ends the log without an outcome: the row belongs to somebody else, or, with a remark for watchers, could not be
+   * written.
+   */
+  abandon(remark?: string): void {
     this.#sealed = true;
+    this.#remark = remark;
     this.changed.signal();
   }
 

@@ -104,6 +104,11 @@ function classifyDriver(error: DriverFailure, phase: NodePhase): PenstockError {
   });
 }
 
+/** A failing read while rows are written elsewhere. */
+export function failureCodeOfSource(error: DriverFailure): PenstockError {
+  return classifyDriver(error, 'execute');
+}
+
 function driverCode(error: DriverFailure, phase: NodePhase): ErrorCode {
   if (phase === 'writeback') {
     return error.kind === 'missing_table' ? 'pipeline.node.writeback_target_missing' : PHASE_CODES.writeback;

@@ -3,13 +3,6 @@ import { PenstockError } from '#libs/kernel';
 /** Where a node is; named in `pipeline.node.timeout` and decides the code of an unclassified failure (02 §5). */
 export type NodePhase = 'render' | 'connect' | 'execute' | 'stage' | 'materialize' | 'writeback';
 
-export interface NodeBudgetLimits {
-  /** Wall clock of the node, all phases. */
-  timeoutSeconds: number;
-  /** Time the node may wait for its database in all. */
-  statementSeconds: number;
-}
-
 /**
  * The two time budgets of one node (contract 02 §5.1). The tighter one fires first; both end in an abort of `signal`
  * whose reason is the catalogued error. The run's own stop is passed on through the same signal.
@@ -19,16 +12,16 @@ export class NodeBudget {
   readonly #abort = new AbortController();
   readonly #startedAt: number;
   readonly #timer: NodeJS.Timeout;
-  #statementLeftMs: number;
+  #statementSeconds = Infinity;
+  #statementLeftMs = Infinity;
 
   constructor(
     private readonly runSignal: AbortSignal,
-    private readonly limits: NodeBudgetLimits,
+    private readonly timeoutSeconds: number,
     private readonly now: () => number = () => performance.now(),
   ) {
     this.#startedAt = now();
-    this.#statementLeftMs = limits.statementSeconds * 1000;
-    this.#timer = setTimeout(() => this.#abort.abort(this.#timeout()), limits.timeoutSeconds * 1000);
+    this.#timer = setTimeout(() => this.#abort.abort(this.#timeout()), timeoutSeconds * 1000);
     if (runSignal.aborted) this.#abort.abort(runSignal.reason);
     else runSignal.addEventListener('abort', this.#passOn, { once: true });
   }
@@ -39,7 +32,13 @@ export class NodeBudget {
 
   /** What is left of the wall clock, in milliseconds; never negative. */
   get leftMs(): number {
-    return Math.max(0, this.limits.timeoutSeconds * 1000 - (this.now() - this.#startedAt));
+    return Math.max(0, this.timeoutSeconds * 1000 - (this.now() - this.#startedAt));
+  }
+
+  /** How long the node may wait for its database in all; known once the datasource is. Before it there is no bound. */
+  limitStatement(seconds: number): void {
+    this.#statementSeconds = seconds;
+    this.#statementLeftMs = seconds * 1000;
   }
 
   /**
@@ -49,7 +48,9 @@ export class NodeBudget {
   async statement<T>(wait: () => Promise<T>): Promise<T> {
     this.signal.throwIfAborted();
     const began = this.now();
-    const timer = setTimeout(() => this.#abort.abort(this.#statementTimeout()), Math.max(0, this.#statementLeftMs));
+    // Longer than the wall clock it can never fire first; setTimeout would take Infinity for 1.
+    const waitMs = Math.min(Math.max(0, this.#statementLeftMs), this.timeoutSeconds * 1000 + 1000);
+    const timer = setTimeout(() => this.#abort.abort(this.#statementTimeout()), waitMs);
     try {
       return await wait();
     } finally {
@@ -67,15 +68,15 @@ export class NodeBudget {
 
   #timeout(): PenstockError {
     return new PenstockError('pipeline.node.timeout', {
-      message: `The node ran longer than ${this.limits.timeoutSeconds} s.`,
-      details: { timeout_seconds: this.limits.timeoutSeconds, elapsed_ms: this.#elapsedMs(), phase: this.phase },
+      message: `The node ran longer than ${this.timeoutSeconds} s.`,
+      details: { timeout_seconds: this.timeoutSeconds, elapsed_ms: this.#elapsedMs(), phase: this.phase },
     });
   }
 
   #statementTimeout(): PenstockError {
     return new PenstockError('pipeline.node.query_timeout', {
-      message: `The database did not answer within ${this.limits.statementSeconds} s in all.`,
-      details: { timeout_seconds: this.limits.statementSeconds, elapsed_ms: this.#elapsedMs(), phase: this.phase },
+      message: `The database did not answer within ${this.#statementSeconds} s in all.`,
+      details: { timeout_seconds: this.#statementSeconds, elapsed_ms: this.#elapsedMs(), phase: this.phase },
     });
   }
 

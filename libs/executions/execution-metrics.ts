@@ -1,0 +1,136 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { SqlNode } from '#libs/pipelines';
+import type { NodeStat } from './run/node-stats.js';
+import type { AbortReason } from './run/outcome.js';
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
+
+export type ResultWriteOutcome = 'stored' | 'too_large' | 'storage_unavailable';
+export type CursorOutcome = 'hit' | 'expired' | 'not_found';
+
+/** Values that are read when somebody scrapes. */
+export interface ExecutionGauges {
+  running(): number;
+  stagingEngines(): number;
+  stagingCallsWaiting(): number;
+}
+
+/** The metrics of contract 02 §12, registered in one place. Labels are closed sets or stored ids. */
+export class ExecutionMetrics {
+  readonly #executions;
+  readonly #aborted;
+  readonly #duration;
+  readonly #swept;
+  readonly #fenced;
+  readonly #nodeDuration;
+  readonly #rowsOut;
+  readonly #abandoned;
+  readonly #resultBytes;
+  readonly #resultWrites;
+  readonly #resultSize;
+  readonly #cursorReads;
+  readonly #persistLag;
+  readonly #eventsDropped;
+  readonly #idempotencyHits;
+  readonly #idempotencyConflicts;
+
+  constructor(private readonly registry: Registry) {
+    const registers = [registry];
+    const counter = <L extends string>(name: string, help: string, labelNames: L[] = []) =>
+      new Counter({ name: `datapipelines_${name}_total`, help, labelNames, registers });
+    const seconds = <L extends string>(name: string, help: string, labelNames: L[]) =>
+      new Histogram({ name: `datapipelines_${name}_seconds`, help, labelNames, buckets: SECONDS, registers });
+    this.#executions = counter('executions', 'Executions that ended.', ['status', 'pipeline_id']);
+    this.#aborted = counter('executions_aborted', 'Executions ended from outside.', ['reason']);
+    this.#duration = seconds('executions_duration', 'Time from start to end.', ['pipeline_id']);
+    this.#swept = counter('executions_swept', 'Executions of lost instances ended by this one.');
+    this.#fenced = counter('executions_fenced', 'Executions this instance lost to another.');
+    this.#nodeDuration = seconds('nodes_duration', 'Time of a node.', ['pipeline_id', 'node_id', 'source']);
+    this.#rowsOut = counter('nodes_rows_out', 'Rows nodes put out.', ['pipeline_id', 'node_id']);
+    this.#abandoned = counter('nodes_statements_abandoned', 'Statements that did not stop when asked.');
+    this.#resultBytes = counter('result_bytes_written', 'Bytes of stored results, before compression.');
+    this.#resultWrites = counter('result_writes', 'Results by what became of them.', ['outcome']);
+    this.#cursorReads = counter('result_cursor_reads', 'Reads of results.', ['format', 'outcome']);
+    this.#resultSize = new Histogram({
+      name: 'datapipelines_result_size_bytes',
+      help: 'Sizes of stored results.',
+      buckets: BYTES,
+      registers,
+    });
+    this.#persistLag = new Gauge({
+      name: 'datapipelines_events_persist_lag_seconds',
+      help: 'Age of the oldest event of the last batch written to the table.',
+      registers,
+    });
+    this.#eventsDropped = counter('events_dropped', 'Events the transient log never got.');
+    this.#idempotencyHits = counter('idempotency_cache_hits', 'Launches answered by an earlier run.');
+    this.#idempotencyConflicts = counter('idempotency_conflicts', 'Keys used again for another request.');
+  }
+
+  watch(gauges: ExecutionGauges): void {
+    const gauge = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name: `datapipelines_${name}`,
+        help,
+        registers: [this.registry],
+        collect() {
+          this.set(read());
+        },
+      });
+    gauge('executions_concurrent', 'Executions running here.', () => gauges.running());
+    gauge('staging_engines', 'Staging engines open here.', () => gauges.stagingEngines());
+    gauge('staging_calls_waiting', 'Native calls that wait for a thread.', () => gauges.stagingCallsWaiting());
+  }
+
+  executionEnded(status: string, pipelineId: string, seconds: number, reason?: AbortReason): void {
+    this.#executions.inc({ status, pipeline_id: pipelineId });
+    this.#duration.observe({ pipeline_id: pipelineId }, seconds);
+    if (reason) this.#aborted.inc({ reason });
+  }
+
+  nodeEnded(pipelineId: string, node: SqlNode, stat: NodeStat): void {
+    const labels = { pipeline_id: pipelineId, node_id: node.id };
+    this.#nodeDuration.observe({ ...labels, source: node.source }, stat.duration_ms / 1000);
+    if (stat.rows_out > 0) this.#rowsOut.inc(labels, stat.rows_out);
+  }
+
+  swept(count: number): void {
+    this.#swept.inc(count);
+  }
+
+  fenced(): void {
+    this.#fenced.inc();
+  }
+
+  statementAbandoned(): void {
+    this.#abandoned.inc();
+  }
+
+  resultWritten(outcome: ResultWriteOutcome, bytes = 0): void {
+    this.#resultWrites.inc({ outcome });
+    if (outcome !== 'stored') return;
+    this.#resultBytes.inc(bytes);
+    this.#resultSize.observe(bytes);
+  }
+
+  cursorRead(format: 'json' | 'csv', outcome: CursorOutcome): void {
+    this.#cursorReads.inc({ format, outcome });
+  }
+
+  persistLag(seconds: number): void {
+    this.#persistLag.set(seconds);
+  }
+
+  eventsDropped(count: number): void {
+    this.#eventsDropped.inc(count);
+  }
+
+  idempotencyHit(): void {
+    this.#idempotencyHits.inc();
+  }
+
+  idempotencyConflict(): void {
+    this.#idempotencyConflicts.inc();
+  }
+}

@@ -1,0 +1,240 @@
+import { Injectable } from '@nestjs/common';
+import { DatasourceAccess } from '#libs/datasources';
+import { Configuration, Logger, newId, PenstockError } from '#libs/kernel';
+import { Database } from '#libs/persistence';
+import { ContextBuilder, encodeContext, type RunnableVersion } from '#libs/pipelines';
+import { TemplateRenderer, type TemplateClosure } from '#libs/templates';
+import { TransientStore } from '#libs/transient';
+import type { TypedValue } from '#libs/typesystem';
+import { EventHub } from '../events/event-hub.js';
+import { LogReader } from '../events/log-reader.js';
+import { RemoteLogs } from '../events/remote-logs.js';
+import { StoreLogWriter } from '../events/store-log-writer.js';
+import { TableLogWriter } from '../events/table-log-writer.js';
+import { ExecutionMetrics } from '../execution-metrics.js';
+import { EventTable } from '../records/event-table.js';
+import { ExecutionStatusReader } from '../records/execution-status.js';
+import { Heartbeats } from '../records/heartbeats.js';
+import { TerminalWrites } from '../records/terminal-writes.js';
+import { ResultStore } from '../results/result-store.js';
+import { ExecutionRun } from '../run/execution-run.js';
+import { NodeRunner } from '../run/node-runner.js';
+import { Ownership } from '../run/ownership.js';
+import { ProgressWriter } from '../run/progress-writer.js';
+import { RunClock } from '../run/run-clock.js';
+import type { TerminalOutcome } from '../run/run-ending.js';
+import type { RunServices } from '../run/run-services.js';
+import { RunState } from '../run/run-state.js';
+import type { DependencyGraph } from '../scheduling/dependency-graph.js';
+import { PermitBoard } from '../scheduling/permit-board.js';
+import { MemoryBudget } from '../staging/memory-budget.js';
+import { NativeCallGate } from '../staging/native-call-gate.js';
+import { SpillFolders } from '../staging/spill-folders.js';
+import { StagingFactory } from '../staging/staging-factory.js';
+import { Attachments } from './attachments.js';
+import { Cancellations } from './cancellations.js';
+import { instanceSettings, type InstanceSettings } from './instance-settings.js';
+import { RunRegistry } from './run-registry.js';
+import { UserLeases, type UserLease } from './user-leases.js';
+
+/** What a launch knows when the row exists. */
+export interface RunFacts {
+  executionId: string;
+  correlationId: string;
+  userId: string;
+  pipeline: RunnableVersion;
+  graph: DependencyGraph;
+  templates: ReadonlyMap<string, TemplateClosure>;
+  values: ReadonlyMap<string, TypedValue>;
+  parametersJson: string;
+  /** Microseconds, from the database. */
+  startedAt: string;
+  attached: boolean;
+  resultTtlSeconds?: number;
+  resultPageRows?: number;
+}
+
+/** Records of an ended run survive this long beyond its own budget. */
+const LOG_MARGIN_SECONDS = 3600;
+
+/** The engine of one server process: the runs it owns and what they share (contract 02 §1). */
+@Injectable()
+export class ExecutionInstance {
+  readonly id = newId();
+  readonly settings: InstanceSettings;
+  readonly runs: RunRegistry;
+  readonly leases: UserLeases;
+  readonly staging: StagingFactory;
+  readonly spill: SpillFolders;
+  readonly gate: NativeCallGate;
+  readonly hub: EventHub;
+  readonly reader: LogReader;
+  readonly remoteLogs: RemoteLogs;
+  readonly attachments: Attachments;
+  readonly cancellations: Cancellations;
+  readonly ownership: Ownership;
+  readonly logger: Logger;
+  readonly #services: RunServices;
+  readonly #tables: TableLogWriter;
+  readonly #stores: StoreLogWriter;
+  readonly #finished = new Map<string, Promise<TerminalOutcome>>();
+  #draining = false;
+
+  constructor(
+    configuration: Configuration,
+    database: Database,
+    private readonly store: TransientStore,
+    renderer: TemplateRenderer,
+    datasources: DatasourceAccess,
+    private readonly contexts: ContextBuilder,
+    readonly metrics: ExecutionMetrics,
+    logger: Logger,
+  ) {
+    const settings = instanceSettings(configuration);
+    this.settings = settings;
+    this.logger = logger.child('executions');
+    const problem = (message: string) => (error: unknown) => this.logger.warn(message, { error });
+    const table = new EventTable(database);
+    const heartbeats = new Heartbeats(database);
+    const board = new PermitBoard(datasources);
+    this.runs = new RunRegistry(settings.runsPerInstance);
+    this.gate = new NativeCallGate(settings.staging.maxConcurrentCalls);
+    this.spill = new SpillFolders(settings.staging.spillDirectory, this.id);
+    this.staging = this.stagingWith({});
+    this.#tables = new TableLogWriter(table, problem('Events were not written to the table.'), (s) =>
+      metrics.persistLag(s),
+    );
+    const logTtl = settings.run.executionTimeoutSeconds + LOG_MARGIN_SECONDS;
+    this.#stores = new StoreLogWriter(store, logTtl, (error, dropped) => {
+      metrics.eventsDropped(dropped);
+      this.logger.warn('Events were not written to the transient log.', { error, dropped });
+    });
+    this.hub = new EventHub(this.#tables, this.#stores);
+    this.reader = new LogReader(store, table);
+    this.remoteLogs = new RemoteLogs(store, this.reader, new ExecutionStatusReader(database), this.logger);
+    this.ownership = new Ownership(heartbeats, this.runs, board, settings.heartbeatMs, this.logger);
+    this.leases = new UserLeases(store, { ...settings, leaseSeconds: (3 * settings.heartbeatMs) / 1000 }, this.logger);
+    this.cancellations = new Cancellations(store, this.runs, settings.cancelPollMs, this.logger);
+    const clock = { graceMs: settings.disconnectGraceMs, heartbeatMs: settings.streamHeartbeatMs };
+    this.attachments = new Attachments(store, clock, this.logger);
+    this.#services = {
+      settings: settings.run,
+      board,
+      runner: new NodeRunner(renderer, datasources, settings.nodes),
+      staging: this.staging,
+      results: new ResultStore(store, {
+        maxBytes: settings.result.maxBytes,
+        drainTtlSeconds: settings.run.executionTimeoutSeconds + settings.result.ttlMaxSeconds,
+      }),
+      hub: this.hub,
+      terminal: new TerminalWrites(database),
+      progress: new ProgressWriter(heartbeats, settings.progressIntervalMs, problem('Progress was not written.')),
+      ownership: this.ownership,
+      cancellations: this.cancellations,
+      metrics,
+      logger: this.logger,
+    };
+    metrics.watch({
+      running: () => this.runs.size,
+      stagingEngines: () => this.staging.active,
+      stagingCallsWaiting: () => this.gate.waiting,
+    });
+  }
+
+  /** A factory with other settings and the same budgets: the boot test needs one that may hardly spill. */
+  stagingWith(change: Partial<InstanceSettings['staging']>): StagingFactory {
+    const { staging } = this.settings;
+    const budget = (this.#budget ??= new MemoryBudget(staging.totalMemoryMb));
+    return new StagingFactory({ ...staging, ...change }, budget, this.gate, this.spill, {
+      cleanupFailed: (executionId, error) => {
+        this.logger.warn('pipeline.staging.cleanup_failed', { execution_id: executionId, error });
+      },
+    });
+  }
+  #budget: MemoryBudget | undefined;
+
+  async start(): Promise<void> {
+    await Promise.all([this.remoteLogs.start(), this.cancellations.start()]);
+    this.attachments.start();
+  }
+
+  /** After the drain: nothing runs any more. */
+  async stop(): Promise<void> {
+    this.attachments.stop();
+    this.#services.progress.stop();
+    this.#tables.stop();
+    this.#stores.stop();
+    this.hub.stop();
+    await Promise.all([this.remoteLogs.stop(), this.cancellations.stop()]);
+    await this.spill.removeOwn();
+  }
+
+  refuseLaunches(): void {
+    this.#draining = true;
+  }
+
+  refuseWhileDraining(): void {
+    if (!this.#draining) return;
+    throw new PenstockError('server.draining', { details: { retry_after_seconds: 5 } });
+  }
+
+  /** The run of a row that was just inserted. */
+  prepare(facts: RunFacts): ExecutionRun {
+    const { executionId, values, startedAt, pipeline } = facts;
+    const context = this.contexts.build(values, { executionId, startedAt });
+    const { result } = this.settings;
+    const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high);
+    const plan = {
+      ...facts,
+      pipeline,
+      context,
+      contextJson: encodeContext(context),
+      clock: new RunClock(startedAt),
+      resultTtlSeconds: clamp(
+        facts.resultTtlSeconds ?? result.ttlDefaultSeconds,
+        result.ttlMinSeconds,
+        result.ttlMaxSeconds,
+      ),
+      resultPageRows: clamp(facts.resultPageRows ?? result.pageRows, 1, result.pageMaxRows),
+    };
+    const state = new RunState(plan, this.hub.open(executionId), (log) => this.hub.appended(log));
+    return new ExecutionRun(state, this.#services);
+  }
+
+  /** Runs it to its end, and gives back what it held. The promise never rejects. */
+  begin(run: ExecutionRun, slot: UserLease | undefined): Promise<TerminalOutcome> {
+    if (run.state.plan.attached) this.attachments.attach(run);
+    const finished = this.#drive(run, slot);
+    this.#finished.set(run.executionId, finished);
+    return finished;
+  }
+
+  /** The end of a run of this instance, if it is one. */
+  finished(executionId: string): Promise<TerminalOutcome> | undefined {
+    return this.#finished.get(executionId);
+  }
+
+  /** Writes down what is still only in memory. */
+  flush(): Promise<void> {
+    return this.hub.flush();
+  }
+
+  async #drive(run: ExecutionRun, slot: UserLease | undefined): Promise<TerminalOutcome> {
+    const outcome = await run.run();
+    this.runs.leave(run);
+    this.attachments.ended(run);
+    await Promise.all([slot?.release(), this.#clearCancel(run.executionId)]);
+    this.#finished.delete(run.executionId);
+    const { pipeline, clock } = run.state.plan;
+    this.metrics.executionEnded(outcome.status, pipeline.pipelineId, clock.elapsedMs() / 1000, outcome.reason);
+    return outcome;
+  }
+
+  async #clearCancel(executionId: string): Promise<void> {
+    try {
+      await this.store.clearCancel(executionId);
+    } catch (error) {
+      this.logger.debug('A cancel flag was not cleared; it expires.', { execution_id: executionId, error });
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import type { ExecutionRun } from '../run/execution-run.js';
+
+/** The runs of this instance, and its own limit on them. */
+export class RunRegistry {
+  readonly #runs = new Map<string, ExecutionRun>();
+  /** Launches that have a place but no run yet. */
+  #reserved = 0;
+  #idle: (() => void)[] = [];
+
+  constructor(readonly limit: number) {}
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  get(executionId: string): ExecutionRun | undefined {
+    return this.#runs.get(executionId);
+  }
+
+  all(): ExecutionRun[] {
+    return [...this.#runs.values()];
+  }
+
+  /** A place for one run; undefined when this instance is full. To be turned into a run or given back. */
+  reserve(): Reservation | undefined {
+    if (this.#runs.size + this.#reserved >= this.limit) return undefined;
+    this.#reserved++;
+    let open = true;
+    const close = () => {
+      if (open) this.#reserved--;
+      open = false;
+    };
+    return {
+      release: () => {
+        close();
+        this.#wake();
+      },
+      enter: (run) => {
+        close();
+        this.#runs.set(run.executionId, run);
+      },
+    };
+  }
+
+  leave(run: ExecutionRun): void {
+    this.#runs.delete(run.executionId);
+    this.#wake();
+  }
+
+  /** Resolves when no run and no launch is under way here. */
+  whenIdle(): Promise<void> {
+    if (this.#runs.size + this.#reserved === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  #wake(): void {
+    if (this.#runs.size + this.#reserved > 0) return;
+    const waiting = this.#idle;
+    this.#idle = [];
+    for (const wake of waiting) wake();
+  }
+}
+
+export interface Reservation {
+  release(): void;
+  enter(run: ExecutionRun): void;
+}

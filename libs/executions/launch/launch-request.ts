@@ -1,0 +1,34 @@
+import type { JsonObject } from '#libs/kernel';
+import type { BoundParameters, PipelineDocument } from '#libs/pipelines';
+import type { ExecutionTrigger } from '../records/execution-inserts.js';
+import type { TerminalOutcome } from '../run/run-ending.js';
+import type { UserLease } from '../instance/user-leases.js';
+
+export interface LaunchRequest {
+  pipelineId: string;
+  /** Exactly this version; absent = the working one. */
+  version?: number;
+  /** The JSON object of an execute request, or a binding of the door's own (endpoints bind texts). */
+  parameters: JsonObject | ((document: PipelineDocument) => BoundParameters);
+  triggeredVia: ExecutionTrigger;
+  /** Not on the disconnect clock, and without a stream of its own. */
+  detached: boolean;
+  /** Chosen by a door that must name the run before it starts. */
+  executionId?: string;
+  idempotencyKey?: string;
+  /** Clamped to the operator's bounds. */
+  resultTtlSeconds?: number;
+  resultPageRows?: number;
+  /** The version the pointer names, never a draft. */
+  requiresReleased?: boolean;
+}
+
+export interface Launched {
+  readonly executionId: string;
+  /** An earlier request with the same key started it: its events are replayed, nothing new runs. */
+  readonly replayed: boolean;
+  /** Never rejects. */
+  readonly finished: Promise<TerminalOutcome>;
+  /** Held for the stream an attached caller opens; the door gives it back when that closes. */
+  readonly stream: UserLease | undefined;
+}

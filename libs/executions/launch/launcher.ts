@@ -1,0 +1,207 @@
+import { Injectable } from '@nestjs/common';
+import { authorise } from '#libs/identity';
+import { isPenstockError, newId, PenstockError, validationError, writeJson, type Principal } from '#libs/kernel';
+import { constraintOf } from '#libs/persistence';
+import {
+  bindParameters,
+  encodeContext,
+  PipelineCatalog,
+  type BoundParameters,
+  type RunnableVersion,
+} from '#libs/pipelines';
+import { TemplateCatalog } from '#libs/templates';
+import type { TypedValue } from '#libs/typesystem';
+import { ExecutionInstance } from '../instance/execution-instance.js';
+import type { Reservation } from '../instance/run-registry.js';
+import type { UserLease } from '../instance/user-leases.js';
+import { ExecutionInserts } from '../records/execution-inserts.js';
+import { FinishedRuns } from '../records/finished-runs.js';
+import { usesTempdb } from '../run/node-limits.js';
+import { DependencyGraph } from '../scheduling/dependency-graph.js';
+import { Idempotency, refuseBadKey, requestHash, type Claimed, type OwnClaim } from './idempotency.js';
+import type { Launched, LaunchRequest } from './launch-request.js';
+
+/** What a launch holds until its row exists; a refusal gives all of it back. */
+interface Holding {
+  stream?: UserLease;
+  claim?: OwnClaim;
+  slot?: UserLease;
+  place?: Reservation;
+}
+
+interface Bound {
+  pipeline: RunnableVersion;
+  values: ReadonlyMap<string, TypedValue>;
+  graph: DependencyGraph;
+}
+
+/** Starts executions, for every door (contract 02 §2). Nothing before the row leaves a trace. */
+@Injectable()
+export class Launcher {
+  constructor(
+    private readonly pipelines: PipelineCatalog,
+    private readonly templates: TemplateCatalog,
+    private readonly inserts: ExecutionInserts,
+    private readonly idempotency: Idempotency,
+    private readonly finishedRuns: FinishedRuns,
+    private readonly instance: ExecutionInstance,
+  ) {}
+
+  /** Resolves when the row exists; the run goes on by itself. The refusals and their order are those of §2. */
+  async launch(principal: Principal, request: LaunchRequest): Promise<Launched> {
+    const workspace = authorise(principal, request.triggeredVia === 'ENDPOINT' ? 'endpoint.serve' : 'pipeline.execute');
+    this.instance.refuseWhileDraining();
+    const bound = await this.#bind(workspace.id, request);
+    const executionId = request.executionId ?? newId();
+    const held: Holding = {};
+    try {
+      if (!request.detached) held.stream = await this.instance.leases.stream(principal.userId, newId());
+      const claimed = await this.#claim(principal, request, executionId);
+      if (claimed?.kind === 'attach') return this.#attach(claimed.executionId, held);
+      held.claim = claimed?.claim;
+      await this.#takeSlots(principal, bound.pipeline, executionId, held);
+      return await this.#start(principal, request, bound, executionId, held);
+    } catch (error) {
+      await this.#giveBack(held);
+      throw error;
+    }
+  }
+
+  /** Pipeline and version in the workspace, its values and its graph. */
+  async #bind(workspaceId: string, request: LaunchRequest): Promise<Bound> {
+    const { pipelineId, version } = request;
+    const pipeline = request.requiresReleased
+      ? await this.pipelines.released(workspaceId, pipelineId)
+      : await this.pipelines.forRun(workspaceId, pipelineId, version);
+    if (!pipeline) throw new PenstockError('pipeline.execution.not_found');
+    const { parameters } = request;
+    const bound: BoundParameters =
+      typeof parameters === 'function' ? parameters(pipeline.document) : bindParameters(pipeline.document, parameters);
+    if (!bound.ok) throw validationError(bound.failures);
+    return { pipeline, values: bound.values, graph: DependencyGraph.of(pipeline.document.nodes) };
+  }
+
+  async #claim(principal: Principal, request: LaunchRequest, executionId: string): Promise<Claimed | undefined> {
+    const { idempotencyKey: key, parameters } = request;
+    if (key === undefined || typeof parameters === 'function') return undefined;
+    refuseBadKey(key);
+    const hash = requestHash(request.pipelineId, request.version, parameters);
+    try {
+      const claimed = await this.idempotency.claim(principal.userId, key, hash, executionId);
+      if (claimed.kind === 'attach') this.instance.metrics.idempotencyHit();
+      return claimed;
+    } catch (error) {
+      if (isPenstockError(error) && error.status === 409) this.instance.metrics.idempotencyConflict();
+      throw error;
+    }
+  }
+
+  #attach(executionId: string, { stream }: Holding): Launched {
+    const running = this.instance.finished(executionId);
+    const { finishedRuns } = this;
+    return {
+      executionId,
+      replayed: true,
+      stream,
+      get finished() {
+        return running ?? finishedRuns.whenEnded(executionId);
+      },
+    };
+  }
+
+  /** The person's slot, a place on this instance, and memory if a node needs it. */
+  async #takeSlots(principal: Principal, pipeline: RunnableVersion, executionId: string, held: Holding): Promise<void> {
+    const { leases, runs, staging } = this.instance;
+    held.slot = await leases.slot(principal.userId, executionId);
+    held.place = runs.reserve();
+    if (!held.place) throw instanceFull(runs.limit);
+    if (usesTempdb(pipeline.document) && !staging.hasRoom()) throw instanceFull(runs.limit, 'staging_memory');
+  }
+
+  async #start(
+    principal: Principal,
+    request: LaunchRequest,
+    bound: Bound,
+    executionId: string,
+    held: Holding,
+  ): Promise<Launched> {
+    const { pipeline, values, graph } = bound;
+    const { workspaceId, document } = pipeline;
+    const templates = await this.templates.load(
+      workspaceId,
+      document.nodes.map(({ template }) => template),
+    );
+    const parametersJson =
+      typeof request.parameters === 'function' ? encodeContext(values) : writeJson(request.parameters);
+    const startedAt = await this.#insert(principal, request, pipeline, executionId, parametersJson);
+    const run = this.instance.prepare({
+      executionId,
+      correlationId: principal.correlationId,
+      userId: principal.userId,
+      pipeline,
+      graph,
+      templates,
+      values,
+      parametersJson,
+      startedAt,
+      attached: !request.detached,
+      resultTtlSeconds: request.resultTtlSeconds,
+      resultPageRows: request.resultPageRows,
+    });
+    held.place?.enter(run);
+    if (held.claim && !(await held.claim.confirm())) run.fail(idempotencyLost());
+    return { executionId, replayed: false, finished: this.instance.begin(run, held.slot), stream: held.stream };
+  }
+
+  /** No row, no side effect: a row that cannot be written ends the launch. */
+  async #insert(
+    principal: Principal,
+    request: LaunchRequest,
+    pipeline: RunnableVersion,
+    executionId: string,
+    parametersJson: string,
+  ): Promise<string> {
+    try {
+      return await this.inserts.insert({
+        executionId,
+        pipelineId: pipeline.pipelineId,
+        pipelineVersion: pipeline.version,
+        parametersJson,
+        triggeredBy: principal.userId,
+        triggeredVia: request.triggeredVia,
+        correlationId: principal.correlationId,
+      });
+    } catch (error) {
+      // Purged since it was read.
+      if (constraintOf(error)?.kind === 'foreign_key') throw new PenstockError('pipeline.execution.not_found');
+      throw new PenstockError('pipeline.execution.aborted', {
+        message: 'The execution could not be recorded, so it was not started.',
+        details: { reason: 'record_unavailable' },
+        cause: error,
+      });
+    }
+  }
+
+  async #giveBack({ stream, claim, slot, place }: Holding): Promise<void> {
+    place?.release();
+    const releases = await Promise.allSettled([stream?.release(), slot?.release(), claim?.release()]);
+    for (const release of releases) {
+      if (release.status === 'rejected')
+        this.instance.logger.warn('A refused launch left a claim behind.', { error: release.reason });
+    }
+  }
+}
+
+function instanceFull(limit: number, reason?: string): PenstockError {
+  return new PenstockError('pipeline.execution.concurrency_limit', {
+    message: 'This server runs as many executions as it may.',
+    details: { scope: 'global', limit, ...(reason === undefined ? {} : { reason }), retry_after_seconds: 1 },
+  });
+}
+
+function idempotencyLost(): PenstockError {
+  return new PenstockError('pipeline.execution.aborted', {
+    message: 'The idempotency key could not be confirmed after the run was recorded.',
+    details: { reason: 'idempotency_lost' },
+  });
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Queryable } from '#libs/persistence';
+import type { EventRecord, EventType } from '../events/event-record.js';
+
+interface EventRow {
+  event_id: number;
+  event_type: EventType;
+  timestamp: string;
+  payload: string;
+}
+
+/** The durable event log, `execution_events` (seed §4.7): the truth; the transient log only makes it fast. */
+@Injectable()
+export class EventTable {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Adds events of runs that are still RUNNING. Their rows are locked FOR SHARE in id order: without the lock a batch
+   * that overlaps a sweep would land behind the terminal event the sweep wrote (contract 02 §10.2).
+   */
+  async insert(batch: readonly (readonly [executionId: string, event: EventRecord])[]): Promise<void> {
+    await this.database.execute(
+      `WITH live AS (
+         SELECT execution_id FROM pipeline_executions
+          WHERE execution_id = ANY($1::uuid[]) AND status = 'RUNNING' ORDER BY execution_id FOR SHARE
+       )
+       INSERT INTO execution_events (execution_id, event_id, event_type, timestamp, payload_json)
+       SELECT v.execution_id, v.event_id, v.event_type, v.emitted_at, v.payload::jsonb
+         FROM unnest($1::uuid[], $2::int[], $3::text[], $4::timestamptz[], $5::text[])
+           AS v(execution_id, event_id, event_type, emitted_at, payload)
+         JOIN live USING (execution_id)
+       ON CONFLICT DO NOTHING`,
+      [
+        batch.map(([executionId]) => executionId),
+        batch.map(([, event]) => event.eventId),
+        batch.map(([, event]) => event.type),
+        batch.map(([, event]) => event.timestamp),
+        batch.map(([, event]) => event.data),
+      ],
+    );
+  }
+
+  /** Events after `after`, in order. */
+  async read(executionId: string, after: number, limit: number, q: Queryable = this.database): Promise<EventRecord[]> {
+    const rows = await q.query<EventRow>(
+      `SELECT event_id, event_type, timestamp, payload_json AS payload FROM execution_events
+        WHERE execution_id = $1 AND event_id > $2 ORDER BY event_id LIMIT $3`,
+      [executionId, after, limit],
+    );
+    return rows.map((row) => ({
+      eventId: row.event_id,
+      type: row.event_type,
+      timestamp: millisecondsOf(row.timestamp),
+      data: row.payload,
+    }));
+  }
+}
+
+/** `…SS.mmm000Z` to `…SS.mmmZ`: events are stamped in milliseconds. */
+function millisecondsOf(stamp: string): string {
+  return `${stamp.slice(0, 23)}Z`;
+}

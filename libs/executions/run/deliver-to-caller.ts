@@ -1,0 +1,29 @@
+import type { MappingWarning } from '#libs/datasources';
+import { encodeBatchRows, WireIssues } from '#libs/typesystem';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { NodeBudget } from './node-budget.js';
+import type { NodeTask, NodeYield } from './node-work.js';
+import type { RowDrain } from './row-drain.js';
+
+/** Stores everything the node yields, encoded for the wire (contract 02 §6.4). Counts what has no wire form. */
+export async function deliverToCaller(
+  { node, scope }: NodeTask,
+  drain: RowDrain,
+  budget: NodeBudget,
+  sourceWarnings: () => readonly MappingWarning[],
+): Promise<NodeYield> {
+  budget.phase = 'materialize';
+  const { columns } = drain;
+  const { result } = scope;
+  const issues = new WireIssues();
+  for (;;) {
+    const batch = await drain.next();
+    if (!batch) break;
+    await result.write(encodeBatchRows(columns, batch, issues));
+    scope.progress(node.id, result.rowCount);
+    await nextTurn();
+  }
+  const stored = await result.finish(columns);
+  const warnings = [...sourceWarnings(), ...issues.warnings(columns)];
+  return { rowsOut: stored.rowCount, bytesOut: stored.bytes, delivered: { columns, warnings, stored } };
+}

@@ -1,0 +1,158 @@
+import { isPenstockError, PenstockError } from '#libs/kernel';
+import type { SqlNode } from '#libs/pipelines';
+import { Scheduler } from '../scheduling/scheduler.js';
+import type { ResultWriter } from '../results/result-writer.js';
+import type { StagingEngine } from '../staging/staging-engine.js';
+import { failureRecord } from './failure-record.js';
+import { NodeExecution } from './node-execution.js';
+import { datasourcesOf, usesTempdb } from './node-limits.js';
+import type { RunScope } from './node-work.js';
+import type { AbortReason } from './outcome.js';
+import { RunEnding, type TerminalOutcome } from './run-ending.js';
+import type { RunServices } from './run-services.js';
+import type { RunState } from './run-state.js';
+
+/** One execution on the instance that owns it: one scheduler, at most one staging engine, one end (contract 02 §1). */
+export class ExecutionRun {
+  readonly #ending: RunEnding;
+
+  constructor(
+    readonly state: RunState,
+    private readonly services: RunServices,
+  ) {
+    this.#ending = new RunEnding(state, services);
+  }
+
+  get executionId(): string {
+    return this.state.executionId;
+  }
+
+  /** Ends the run from outside; the first cause wins. Returns at once. */
+  cancel(reason: AbortReason): boolean {
+    return this.state.latch.set({ kind: 'aborted', reason });
+  }
+
+  /** Fails the run as a whole; no node is to blame. */
+  fail(error: unknown): void {
+    this.#fail(error);
+  }
+
+  /** The row is no longer ours: stop, and write nothing. */
+  fence(): void {
+    this.state.latch.set({ kind: 'fenced' });
+  }
+
+  /** Runs to the end. Never rejects: every way out is an outcome. */
+  async run(): Promise<TerminalOutcome> {
+    const { state, services } = this;
+    const { plan, latch } = state;
+    state.emit(state.events.executionStarted(state.now(), plan.parametersJson));
+    const deadline = setTimeout(() => this.#deadline(), services.settings.executionTimeoutSeconds * 1000);
+    const result = services.results.writer(plan.executionId, latch.signal);
+    let staging: StagingEngine | undefined;
+    try {
+      staging = await this.#setUp();
+      await this.#runNodes(staging, result);
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      clearTimeout(deadline);
+    }
+    const closing = staging?.close();
+    const outcome = await this.#end(result);
+    await closing;
+    return outcome;
+  }
+
+  async #setUp(): Promise<StagingEngine | undefined> {
+    const { plan, latch } = this.state;
+    const { document } = plan.pipeline;
+    if (!usesTempdb(document)) return undefined;
+    const maxMemoryMb = document.settings.tempdbMaxMemoryMb;
+    return await this.services.staging.create(plan.executionId, { maxMemoryMb, signal: latch.signal });
+  }
+
+  async #runNodes(staging: StagingEngine | undefined, result: ResultWriter): Promise<void> {
+    const { plan, latch } = this.state;
+    const nodes = new NodeExecution(this.state, this.#scope(staging, result), this.services);
+    const scheduler = new Scheduler<SqlNode>(
+      plan.pipeline.document.nodes,
+      this.services.board,
+      {
+        datasources: datasourcesOf,
+        run: (node) => nodes.run(node),
+        refused: (node, reason) => nodes.refused(node, reason),
+      },
+      this.services.settings.maxParallelNodes,
+      plan.graph,
+    );
+    await scheduler.run(latch.signal);
+  }
+
+  async #end(result: ResultWriter): Promise<TerminalOutcome> {
+    const { state, services } = this;
+    try {
+      const dataReady = state.latch.outcome ? undefined : await this.#ending.conclude();
+      const outcome = state.latch.outcome ?? { kind: 'success' };
+      const ended = await this.#ending.write(outcome, dataReady);
+      if (ended.status !== 'SUCCESS') await this.#discard(result);
+      return ended;
+    } catch (error) {
+      // The record itself was refused: the row stays RUNNING without heartbeats, and the sweep ends it.
+      state.ended = true;
+      services.hub.abandon(state.log, 'record-unavailable');
+      services.logger.error('The end of a run could not be written.', { execution_id: state.executionId, error });
+      await this.#discard(result);
+      return this.#ending.unrecorded('record_unavailable');
+    }
+  }
+
+  async #discard(result: ResultWriter): Promise<void> {
+    await result.settle();
+    if (result.rowCount === 0) return;
+    try {
+      await this.services.results.discard(this.executionId);
+    } catch (error) {
+      // Nothing of it was published, and its keys expire.
+      this.services.logger.warn('A result was not discarded.', { execution_id: this.executionId, error });
+    }
+  }
+
+  #scope(staging: StagingEngine | undefined, result: ResultWriter): RunScope {
+    const { plan } = this.state;
+    return {
+      executionId: plan.executionId,
+      workspaceId: plan.pipeline.workspaceId,
+      context: plan.context,
+      document: plan.pipeline.document,
+      now: plan.clock.startedAt,
+      templates: plan.templates,
+      staging,
+      result,
+      confirmOwnership: () => this.services.ownership.confirm(this),
+      progress: (nodeId, rows) => {
+        this.state.stats.progress(nodeId, rows);
+        this.services.progress.rows(this.state);
+      },
+    };
+  }
+
+  #deadline(): void {
+    const seconds = this.services.settings.executionTimeoutSeconds;
+    this.#fail(
+      new PenstockError('pipeline.execution.timeout', {
+        message: `The execution ran longer than ${seconds} s.`,
+        details: { timeout_seconds: seconds, elapsed_ms: this.state.plan.clock.elapsedMs() },
+      }),
+    );
+  }
+
+  /** The run as a whole failed: no node is to blame. */
+  #fail(error: unknown): void {
+    const { errorDetail, baseUrl } = this.services.settings;
+    const { correlationId } = this.state.plan;
+    if (!isPenstockError(error) && this.state.latch.outcome) return;
+    const record = failureRecord(error, { correlationId, baseUrl, detail: errorDetail });
+    this.state.latch.set({ kind: 'failed', error: record, nodeId: null });
+  }
+}

@@ -1,0 +1,117 @@
+import { isPenstockError } from '#libs/kernel';
+import type { SqlNode } from '#libs/pipelines';
+import { failureRecord, type FailureRecord } from './failure-record.js';
+import { LeaseHolder } from './lease-holder.js';
+import { NodeBudget } from './node-budget.js';
+import { wallClockSeconds } from './node-limits.js';
+import type { NodeTask, NodeTrace, NodeYield, RunScope } from './node-work.js';
+import { RunStopped } from './outcome.js';
+import type { RunServices } from './run-services.js';
+import type { RunState } from './run-state.js';
+import { withinGrace } from './within-grace.js';
+
+/** Runs the nodes of one run and records what becomes of them: statistics, events, the first failure. */
+export class NodeExecution {
+  constructor(
+    private readonly state: RunState,
+    private readonly scope: RunScope,
+    private readonly services: RunServices,
+  ) {}
+
+  /** True when the node succeeded. Never rejects. */
+  async run(node: SqlNode): Promise<boolean> {
+    this.#started(node);
+    const { settings, runner } = this.services;
+    const budget = new NodeBudget(this.state.latch.signal, wallClockSeconds(node, settings));
+    const leases = new LeaseHolder();
+    const task: NodeTask = { node, scope: this.scope, trace: {} };
+    try {
+      const work = runner.run(task, budget, leases);
+      const abandon = () => this.#abandoned(node, leases);
+      const yielded = await withinGrace(work, budget.signal, settings.cancelGraceMs, abandon);
+      await leases.release('ok');
+      this.#succeeded(node, yielded);
+      return true;
+    } catch (error) {
+      await leases.release('destroy');
+      this.#notSucceeded(node, budget, task.trace, error);
+      return false;
+    } finally {
+      budget.dispose();
+    }
+  }
+
+  /** The node never got its permits: it started and failed at once. */
+  refused(node: SqlNode, reason: unknown): Promise<void> {
+    this.#started(node);
+    this.#fail(node, this.#record(node, {}, reason));
+    return Promise.resolve();
+  }
+
+  #started(node: SqlNode): void {
+    const at = this.state.now();
+    this.state.stats.started(node.id, at);
+    this.state.emit(this.state.events.nodeStarted(at, node.id));
+    this.services.progress.boundary(this.state);
+  }
+
+  #succeeded(node: SqlNode, { rowsOut, bytesOut, delivered }: NodeYield): void {
+    const at = this.state.now();
+    if (delivered) this.state.delivered = delivered;
+    const stat = this.state.stats.succeeded(node.id, at, rowsOut, bytesOut);
+    this.state.emit(this.state.events.nodeCompleted(at, stat));
+    this.services.progress.boundary(this.state);
+    this.services.metrics.nodeEnded(this.state.plan.pipeline.pipelineId, node, stat);
+    this.services.cancellations.lookSoon();
+  }
+
+  #notSucceeded(node: SqlNode, budget: NodeBudget, trace: NodeTrace, error: unknown): void {
+    const { reason } = budget.signal;
+    // A budget that ran out is the cause, whatever the driver said when it was cut.
+    const cause: unknown = isPenstockError(reason) ? reason : error;
+    if (!this.state.latch.outcome) return this.#fail(node, this.#record(node, trace, cause, budget));
+    const known = cause instanceof RunStopped || reason === cause;
+    this.state.stats.cut(node.id, known ? undefined : this.#record(node, trace, cause, budget));
+    this.services.progress.boundary(this.state);
+  }
+
+  #fail(node: SqlNode, error: FailureRecord): void {
+    const at = this.state.now();
+    const stat = this.state.stats.failed(node.id, at, error);
+    this.state.emit(this.state.events.nodeFailed(at, stat, error));
+    this.state.latch.set({ kind: 'failed', error, nodeId: node.id });
+    this.services.progress.boundary(this.state);
+    this.services.metrics.nodeEnded(this.state.plan.pipeline.pipelineId, node, stat);
+  }
+
+  #abandoned(node: SqlNode, leases: LeaseHolder): void {
+    const { executionId, correlationId } = this.state.plan;
+    const fields = { execution_id: executionId, correlation_id: correlationId, node_id: node.id };
+    this.services.logger.warn('node.statement_abandoned', fields);
+    this.services.metrics.statementAbandoned();
+    leases
+      .cut()
+      .catch((error: unknown) => this.services.logger.warn('A connection was not released.', { ...fields, error }));
+  }
+
+  #record(node: SqlNode, trace: NodeTrace, error: unknown, budget?: NodeBudget): FailureRecord {
+    const { errorDetail, baseUrl } = this.services.settings;
+    return failureRecord(error, {
+      correlationId: this.state.plan.correlationId,
+      baseUrl,
+      detail: errorDetail,
+      phase: budget?.phase ?? 'connect',
+      node: {
+        id: node.id,
+        type: node.type,
+        datasource: node.source,
+        dialect: trace.dialect ?? 'unknown',
+        template: node.template.id,
+        template_version: node.template.version,
+      },
+      sql: trace.sql,
+      boundTexts: trace.boundTexts,
+      engine: this.scope.staging,
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { TEMPDB, type PipelineDocument, type SqlNode } from '#libs/pipelines';
+
+/** Time limits of the operator, in seconds (contract 02 §5.1). */
+export interface NodeTimeSettings {
+  nodeTimeoutSeconds: number;
+  nodeTimeoutMaxSeconds: number;
+  /** Application default for one statement. */
+  queryTimeoutSeconds: number;
+  /** Default for a statement on staged tables. */
+  stagingQueryTimeoutSeconds: number;
+}
+
+/** Wall clock of a node. A stored body may be older than today's ceiling, so its wish is clamped again here. */
+export function wallClockSeconds(node: SqlNode, settings: NodeTimeSettings): number {
+  return Math.min(node.settings.timeoutSeconds ?? settings.nodeTimeoutSeconds, settings.nodeTimeoutMaxSeconds);
+}
+
+/** Bound of a node's statement: node, pipeline, datasource, then the default; the first one set wins. */
+export function statementSeconds(
+  node: SqlNode,
+  document: Pick<PipelineDocument, 'settings'>,
+  datasourceTimeoutSeconds: number | null,
+  settings: NodeTimeSettings,
+): number {
+  const fallback = node.source === TEMPDB ? settings.stagingQueryTimeoutSeconds : settings.queryTimeoutSeconds;
+  return (
+    node.settings.queryTimeoutSeconds ?? document.settings.queryTimeoutSeconds ?? datasourceTimeoutSeconds ?? fallback
+  );
+}
+
+/** Datasources a node needs a permit of: its source, and the target of a write-back. */
+export function datasourcesOf(node: SqlNode): string[] {
+  const names = node.source === TEMPDB ? [] : [node.source];
+  if (node.output?.target === 'datasource') names.push(node.output.datasource);
+  return names;
+}
+
+/** Whether the run needs a staging engine. */
+export function usesTempdb(document: Pick<PipelineDocument, 'nodes'>): boolean {
+  return document.nodes.some((node) => node.source === TEMPDB || node.output?.target === 'tempdb');
+}

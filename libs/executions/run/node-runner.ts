@@ -1,0 +1,222 @@
+import { isPenstockError, PenstockError } from '#libs/kernel';
+import type { BoundStatement, Cursor, DatasourceAccess } from '#libs/datasources';
+import { TEMPDB, type SqlNode } from '#libs/pipelines';
+import { refKey, type TemplateRenderer } from '#libs/templates';
+import { bindStatement, classifyStatement, type Dialect, type TypedValue } from '#libs/typesystem';
+import { disciplined, runCounted, type StagingStatement } from '../staging/staging-statement.js';
+import { materialise } from '../staging/staged-result.js';
+import { stageQuery, stageRows } from '../staging/staged-table.js';
+import type { StagingConnection } from '../staging/staging-connection.js';
+import type { StagingEngine } from '../staging/staging-engine.js';
+import { batchBytes } from './batch-bytes.js';
+import { deliverToCaller } from './deliver-to-caller.js';
+import { renderFailure } from './render-failure.js';
+import { LeaseHolder } from './lease-holder.js';
+import type { NodeBudget } from './node-budget.js';
+import { statementSeconds, type NodeTimeSettings } from './node-limits.js';
+import type { NodeTask, NodeYield } from './node-work.js';
+import { drainOf, drainOfStaged, type RowDrain } from './row-drain.js';
+import { writeBack } from './write-back.js';
+
+export interface NodeRunnerSettings extends NodeTimeSettings {
+  /** `datapipelines.executor.source-fetch-size`. */
+  fetchSize: number;
+  writebackBatchRows: number;
+}
+
+/** Runs one node: render, connect, execute, output (contract 02 §5). Its time is the budget's, its stop the signal's. */
+export class NodeRunner {
+  constructor(
+    private readonly renderer: TemplateRenderer,
+    private readonly datasources: DatasourceAccess,
+    private readonly settings: NodeRunnerSettings,
+  ) {}
+
+  /** Rejects with whatever went wrong first; the phase on the budget says where. `leases` lets a caller cut it off. */
+  async run(task: NodeTask, budget: NodeBudget, leases: LeaseHolder): Promise<NodeYield> {
+    const { node, scope } = task;
+    const record = node.source === TEMPDB ? undefined : await this.#live(node.source, scope.workspaceId);
+    const dialect = record?.dialect ?? 'DUCKDB';
+    task.trace.dialect = dialect;
+    budget.limitStatement(statementSeconds(node, scope.document, record?.queryTimeoutSeconds ?? null, this.settings));
+    const statement = await this.#statement(task, dialect, budget);
+    return node.source === TEMPDB
+      ? await this.#onTempdb(task, statement, budget, leases)
+      : await this.#onDatasource(task, statement, dialect, budget, leases);
+  }
+
+  /** Render, then the bind values typed for the driver. */
+  async #statement(task: NodeTask, dialect: Dialect, budget: NodeBudget): Promise<BoundStatement & StagingStatement> {
+    const { node, scope, trace } = task;
+    budget.phase = 'render';
+    const closure = scope.templates.get(refKey(node.template));
+    if (!closure) {
+      throw new PenstockError('pipeline.node.template_not_found', {
+        message: `The template "${node.template.id}" version ${node.template.version} no longer exists.`,
+        details: { template: node.template.id, version: node.template.version },
+      });
+    }
+    const input = { dialect, context: scope.context, now: scope.now };
+    const outcome = await this.renderer.render(closure, input, budget.signal);
+    if (!outcome.ok) throw renderFailure(outcome.problem, node.template);
+    const binds = new Map(outcome.binds.map(({ name, type, value }): [string, TypedValue] => [name, { type, value }]));
+    trace.sql = outcome.namedSql;
+    trace.boundTexts = boundTexts(binds);
+    return bindStatement(dialect, outcome.namedSql, binds);
+  }
+
+  async #onTempdb(
+    task: NodeTask,
+    statement: StagingStatement,
+    budget: NodeBudget,
+    leases: LeaseHolder,
+  ): Promise<NodeYield> {
+    const { node } = task;
+    budget.phase = 'connect';
+    return stagingOf(task).withConnection(budget.signal, async (connection) => {
+      budget.phase = 'execute';
+      const sql = await disciplined(connection, statement.sql, node.type, budget.signal);
+      const checked = { sql, values: statement.values };
+      const { output } = node;
+      if (node.type !== 'DQL') {
+        const changed = await budget.statement(() => runCounted(connection, checked, budget.signal));
+        return { rowsOut: node.type === 'DML' ? changed : 0, bytesOut: 0 };
+      }
+      if (output?.target === 'tempdb') {
+        const rowsOut = await budget.statement(() => stageQuery(connection, output.table, checked, budget.signal));
+        return { rowsOut, bytesOut: 0 };
+      }
+      return this.#outOfTempdb(task, connection, checked, budget, leases);
+    });
+  }
+
+  async #outOfTempdb(
+    task: NodeTask,
+    connection: StagingConnection,
+    statement: StagingStatement,
+    budget: NodeBudget,
+    leases: LeaseHolder,
+  ): Promise<NodeYield> {
+    const result = await budget.statement(() => materialise(connection, task.node.id, statement, budget.signal));
+    try {
+      return await this.#output(task, drainOfStaged(result, budget), budget, leases, () => []);
+    } finally {
+      await result.drop();
+    }
+  }
+
+  async #onDatasource(
+    task: NodeTask,
+    statement: BoundStatement,
+    dialect: Dialect,
+    budget: NodeBudget,
+    leases: LeaseHolder,
+  ): Promise<NodeYield> {
+    const { node, scope } = task;
+    const { signal } = budget;
+    refuseOtherClass(dialect, statement.sql, node);
+    budget.phase = 'connect';
+    if (node.type !== 'DQL') await this.#refuseReadonly(node.source, scope.workspaceId);
+    const access = node.type === 'DQL' ? 'read' : 'write';
+    const lease = await leases.hold(this.datasources.lease(node.source, { signal, access }));
+    budget.phase = 'execute';
+    if (node.type !== 'DQL') {
+      const changed = await budget.statement(() => lease.execute(statement, { signal }));
+      return { rowsOut: node.type === 'DML' ? changed : 0, bytesOut: 0 };
+    }
+    const options = { fetchSize: this.settings.fetchSize, signal };
+    const cursor = await budget.statement(() => lease.openCursor(statement, options));
+    return this.#fromCursor(task, cursor, budget, leases);
+  }
+
+  async #fromCursor(task: NodeTask, cursor: Cursor, budget: NodeBudget, leases: LeaseHolder): Promise<NodeYield> {
+    try {
+      return await this.#output(task, drainOf(cursor, budget), budget, leases, () => cursor.warnings);
+    } finally {
+      await cursor.close();
+    }
+  }
+
+  async #output(
+    task: NodeTask,
+    drain: RowDrain,
+    budget: NodeBudget,
+    leases: LeaseHolder,
+    warnings: () => Cursor['warnings'],
+  ): Promise<NodeYield> {
+    const { output } = task.node;
+    if (output?.target === 'tempdb') return this.#stage(task, output.table, drain, budget);
+    if (output?.target !== 'datasource') return deliverToCaller(task, drain, budget, warnings);
+    budget.phase = 'connect';
+    await this.#refuseReadonly(output.datasource, task.scope.workspaceId);
+    const lease = await leases.hold(
+      this.datasources.lease(output.datasource, { signal: budget.signal, access: 'write' }),
+    );
+    const target = { table: output.table, mode: output.mode, batchRows: this.settings.writebackBatchRows };
+    return writeBack(task, drain, lease, target, budget);
+  }
+
+  async #stage(task: NodeTask, table: string, drain: RowDrain, budget: NodeBudget): Promise<NodeYield> {
+    budget.phase = 'stage';
+    let bytesOut = 0;
+    const onBatch = (batch: Parameters<typeof batchBytes>[0], rows: number) => {
+      bytesOut += batchBytes(batch);
+      task.scope.progress(task.node.id, rows);
+    };
+    const { signal } = budget;
+    const rowsOut = await stagingOf(task).withConnection(signal, (connection) =>
+      stageRows(connection, table, drain, { signal, onBatch }),
+    );
+    return { rowsOut, bytesOut };
+  }
+
+  /** Contract 06 §6: asked of the live row, and unknown never means allowed. */
+  async #refuseReadonly(name: string, workspaceId: string): Promise<void> {
+    if (!(await this.#live(name, workspaceId)).isReadonly) return;
+    throw new PenstockError('pipeline.node.datasource_readonly', {
+      message: `The datasource "${name}" is read-only; nothing may be written to it.`,
+      details: { datasource: name },
+    });
+  }
+
+  async #live(name: string, workspaceId: string) {
+    let record;
+    try {
+      record = await this.datasources.live(workspaceId, name);
+    } catch (error) {
+      if (isPenstockError(error)) throw error;
+      throw new PenstockError('pipeline.execution.aborted', {
+        message: `The registry could not be asked about the datasource "${name}".`,
+        details: { reason: 'registry_unavailable', datasource: name },
+        cause: error,
+      });
+    }
+    if (record) return record;
+    throw new PenstockError('pipeline.node.datasource_not_found', {
+      message: `The workspace has no datasource "${name}".`,
+      details: { datasource: name },
+    });
+  }
+}
+
+function stagingOf({ node, scope }: NodeTask): StagingEngine {
+  if (scope.staging) return scope.staging;
+  throw new PenstockError('pipeline.staging.engine_unavailable', {
+    message: `Node "${node.id}" needs staged tables, and the run has no staging engine.`,
+  });
+}
+
+/** The check of the save, on the text that will really run (contract 01 §2). */
+function refuseOtherClass(dialect: Dialect, sql: string, node: SqlNode): void {
+  const verdict = classifyStatement(dialect, sql);
+  if (verdict.ok && verdict.class === node.type) return;
+  throw new PenstockError('pipeline.node.query_execution_failed', {
+    message: `The rendered text is not one statement of the type ${node.type}.`,
+    details: { reason: 'statement_type', statement: verdict.ok ? 'class' : verdict.reason },
+  });
+}
+
+/** Texts a driver might quote in an error. */
+function boundTexts(binds: ReadonlyMap<string, TypedValue>): string[] {
+  return [...binds.values()].flatMap(({ value }) => (typeof value === 'string' && value !== '' ? [value] : []));
+}

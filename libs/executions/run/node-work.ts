@@ -1,0 +1,55 @@
+import type { ContextValue } from '#libs/ftl';
+import type { PipelineDocument, SqlNode } from '#libs/pipelines';
+import type { TemplateClosure } from '#libs/templates';
+import type { Column } from '#libs/typesystem';
+import type { MappingWarning } from '#libs/datasources';
+import type { ResultWriter, StoredResult } from '../results/result-writer.js';
+import type { StagingEngine } from '../staging/staging-engine.js';
+
+/** What the nodes of one run share. */
+export interface RunScope {
+  readonly executionId: string;
+  readonly workspaceId: string;
+  /** Fixed for the whole run: parameters, platform and organisation keys (contract 01 §3.3). */
+  readonly context: ReadonlyMap<string, ContextValue>;
+  readonly document: PipelineDocument;
+  /** `.now` of templates: start of the run, microseconds. */
+  readonly now: string;
+  /** Every pinned template, read once at launch; by `refKey`. */
+  readonly templates: ReadonlyMap<string, TemplateClosure>;
+  /** Present when a node reads or writes tempdb. */
+  readonly staging: StagingEngine | undefined;
+  /** Where the caller node's rows go. */
+  readonly result: ResultWriter;
+  /** Rejects when the run is, or may be, no longer this instance's; asked right before a foreign commit. */
+  confirmOwnership(): Promise<void>;
+  progress(nodeId: string, rows: number): void;
+}
+
+/** What a node achieved. */
+export interface NodeYield {
+  rowsOut: number;
+  bytesOut: number;
+  /** Of the caller node. */
+  delivered?: DeliveredResult;
+}
+
+export interface DeliveredResult {
+  columns: readonly Column[];
+  warnings: readonly MappingWarning[];
+  stored: StoredResult & { chunkStarts: readonly number[] };
+}
+
+/** Facts gathered on the way, for the failure record: the node may fail at any of them. */
+export interface NodeTrace {
+  dialect?: string;
+  /** Rendered text with `:name` markers. */
+  sql?: string;
+  boundTexts?: readonly string[];
+}
+
+export interface NodeTask {
+  readonly node: SqlNode;
+  readonly scope: RunScope;
+  readonly trace: NodeTrace;
+}

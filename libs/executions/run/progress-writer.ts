@@ -1,0 +1,75 @@
+import type { Heartbeats } from '../records/heartbeats.js';
+
+/** A run whose node states can be written down. */
+export interface ProgressSource {
+  readonly executionId: string;
+  nodeStatsJson(): string;
+  /** A write that succeeded was a heartbeat too, as far as it met a RUNNING row. */
+  readonly ended: boolean;
+}
+
+/** Node boundaries of one burst share a statement. */
+const GATHER_MS = 40;
+
+/**
+ * Writes live node states of this instance's runs (contract 02 §9.2): one statement in flight, the newest snapshot wins,
+ * a failed write is dropped.
+ */
+export class ProgressWriter {
+  readonly #dirty = new Set<ProgressSource>();
+  readonly #lastWrite = new WeakMap<ProgressSource, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing = false;
+
+  constructor(
+    private readonly heartbeats: Heartbeats,
+    private readonly intervalMs: number,
+    private readonly onProblem: (error: unknown) => void,
+  ) {}
+
+  /** A node started or ended: written as soon as may be. */
+  boundary(source: ProgressSource): void {
+    this.#dirty.add(source);
+    this.#schedule();
+  }
+
+  /** Rows went by: written once per interval. */
+  rows(source: ProgressSource): void {
+    if (performance.now() - (this.#lastWrite.get(source) ?? -Infinity) < this.intervalMs) return;
+    this.boundary(source);
+  }
+
+  forget(source: ProgressSource): void {
+    this.#dirty.delete(source);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#dirty.clear();
+  }
+
+  #schedule(): void {
+    if (this.#timer || this.#writing) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#write();
+    }, GATHER_MS);
+    this.#timer.unref();
+  }
+
+  async #write(): Promise<void> {
+    const sources = [...this.#dirty].filter((source) => !source.ended);
+    this.#dirty.clear();
+    if (sources.length === 0) return;
+    for (const source of sources) this.#lastWrite.set(source, performance.now());
+    this.#writing = true;
+    try {
+      await this.heartbeats.progress(new Map(sources.map((source) => [source.executionId, source.nodeStatsJson()])));
+    } catch (error) {
+      this.onProblem(error);
+    } finally {
+      this.#writing = false;
+      if (this.#dirty.size > 0) this.#schedule();
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import type { ContextValue } from '#libs/ftl';
+import type { RunnableVersion } from '#libs/pipelines';
+import type { TemplateClosure } from '#libs/templates';
+import type { DependencyGraph } from '../scheduling/dependency-graph.js';
+import type { RunClock } from './run-clock.js';
+
+/** Everything a run needs to know, read once at launch: later edits or purges do not touch it (contract 02 §2). */
+export interface RunPlan {
+  readonly executionId: string;
+  readonly correlationId: string;
+  /** User who triggered it. */
+  readonly userId: string;
+  readonly pipeline: RunnableVersion;
+  readonly graph: DependencyGraph;
+  readonly templates: ReadonlyMap<string, TemplateClosure>;
+  readonly context: ReadonlyMap<string, ContextValue>;
+  /** JSON text, as sent. */
+  readonly parametersJson: string;
+  /** The resolved Context as JSON text, for the terminal write. */
+  readonly contextJson: string;
+  readonly clock: RunClock;
+  /** Lifetime of the result, and rows of the page in `data_ready`. */
+  readonly resultTtlSeconds: number;
+  readonly resultPageRows: number;
+  /** Ends with its last watcher after the grace. */
+  readonly attached: boolean;
+}

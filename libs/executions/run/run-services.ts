@@ -1,0 +1,37 @@
+import type { Logger } from '#libs/kernel';
+import type { ExecutionMetrics } from '../execution-metrics.js';
+import type { EventHub } from '../events/event-hub.js';
+import type { TerminalWrites } from '../records/terminal-writes.js';
+import type { ResultStore } from '../results/result-store.js';
+import type { Cancellations } from '../instance/cancellations.js';
+import type { PermitBoard } from '../scheduling/permit-board.js';
+import type { StagingFactory } from '../staging/staging-factory.js';
+import type { NodeTimeSettings } from './node-limits.js';
+import type { NodeRunner } from './node-runner.js';
+import type { Ownership } from './ownership.js';
+import type { ProgressWriter } from './progress-writer.js';
+
+export interface RunSettings extends NodeTimeSettings {
+  maxParallelNodes: number;
+  executionTimeoutSeconds: number;
+  cancelGraceMs: number;
+  errorDetail: 'full' | 'structured';
+  /** Origin of absolute links; empty = relative. Never taken from a request. */
+  baseUrl: string;
+}
+
+/** What every run of an instance uses. */
+export interface RunServices {
+  readonly settings: RunSettings;
+  readonly board: PermitBoard;
+  readonly runner: NodeRunner;
+  readonly staging: StagingFactory;
+  readonly results: ResultStore;
+  readonly hub: EventHub;
+  readonly terminal: TerminalWrites;
+  readonly progress: ProgressWriter;
+  readonly ownership: Ownership;
+  readonly cancellations: Cancellations;
+  readonly metrics: ExecutionMetrics;
+  readonly logger: Logger;
+}
