@@ -1,4 +1,19 @@
 export * from './document/pipeline-document.js';
+export type { DocumentWarning } from './document/notes.js';
 export { bindParameters, bindTextParameters, type BoundParameters } from './binding/bind-parameters.js';
-export { PipelineCatalog, type RunnableVersion } from './pipeline-catalog.js';
+export { ContextBuilder, encodeContext, type ExecutionFacts } from './binding/context-builder.js';
 export { isReadOnlyPipeline, type ReadOnlyVerdict } from './read-only-pipeline.js';
+export { PipelineCatalog, type RunnableVersion } from './pipeline-catalog.js';
+export { PipelineAuthoring, type ValidationReport } from './pipeline-authoring.js';
+export { PipelineReading, type PipelineLevel } from './pipeline-reading.js';
+export { PipelineLifecycle, type PurgeOptions, type PurgeReport, type ReleaseOptions } from './pipeline-lifecycle.js';
+export type { PipelineFilter } from './pipeline-browse.repository.js';
+export {
+  definitionOf,
+  type PipelineSummary,
+  type PipelineVersionSummary,
+  type PipelineView,
+} from './pipeline-views.js';
+export { ExecutionPurge, PublishedEndpointReferences } from './ports.js';
+export { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
+export { PipelinesModule } from './pipelines.module.js';

@@ -1,4 +1,4 @@
-import { toWireStamp, type JsonObject } from '#libs/kernel';
+import { toWireStamp, type JsonObject, type JsonValue } from '#libs/kernel';
 import { folderOf, type EntityStatus, type VersionStatus } from '#libs/lifecycle';
 import type { DraftView, VersionStamps } from '#libs/templates';
 import type { DocumentWarning } from './document/notes.js';
@@ -33,11 +33,27 @@ export interface PipelineRecord {
   warnings?: readonly DocumentWarning[];
 }
 
-/**
- * A single read: the document's own keys as stored, numbers with their spelling, and the record beside them.
- * Written with `writeJson`.
- */
-export type PipelineView = PipelineRecord & { definition: JsonObject };
+/** The keys an author owns, as stored: numbers with their spelling (contract 01 §1). */
+const DOCUMENT_KEYS = [
+  'schema_version',
+  'name',
+  'display_name',
+  'description',
+  'settings',
+  'parameters',
+  'nodes',
+  'checks',
+] as const;
+
+/** A single read: the document's own keys and the record around them. Written with `writeJson`. */
+export type PipelineView = PipelineRecord & { [K in (typeof DOCUMENT_KEYS)[number]]?: JsonValue };
+
+/** The document alone, as it would be written back. */
+export function definitionOf(view: PipelineView): JsonObject {
+  const definition = Object.create(null) as JsonObject;
+  for (const key of DOCUMENT_KEYS) if (view[key] !== undefined) definition[key] = view[key];
+  return definition;
+}
 
 /** An entry of a list, search or tree level; `version` and `status` are the working version's. */
 export interface PipelineSummary {
@@ -90,7 +106,7 @@ function stamps(row: PipelineVersionRow): VersionStamps {
 /** A read without a number shows a DISCARDED version only when every version is. */
 export function pipelineView(row: PipelineVersionRow, warnings?: readonly DocumentWarning[]): PipelineView {
   return {
-    definition: storedTree(row.body),
+    ...storedTree(row.body),
     id: row.pipelineId,
     folder: folderOf(row.name),
     owner: row.owner,
@@ -114,11 +130,6 @@ export function pipelineView(row: PipelineVersionRow, warnings?: readonly Docume
     version_stamps: stamps(row),
     ...(warnings === undefined ? {} : { warnings }),
   };
-}
-
-/** The flat wire form of a read: the document's keys, then the record's (contract 01 §1). */
-export function pipelineWire({ definition, ...record }: PipelineView): Record<string, unknown> {
-  return { ...definition, ...record };
 }
 
 export function pipelineVersionSummary(row: PipelineVersionRow): PipelineVersionSummary {

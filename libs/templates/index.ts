@@ -1,6 +1,15 @@
 export * from './pinned-template.js';
 export * from './reflected.js';
-export { TemplateCatalog, type TemplateLookup } from './template-catalog.js';
+export { TemplateCatalog, type HeldVersion, type TemplateLookup } from './template-catalog.js';
+export { TemplateAuthoring } from './template-authoring.js';
+export { TemplateReading, type TemplateLevel } from './template-reading.js';
+export { TemplateLifecycle } from './template-lifecycle.js';
+export { TemplatePreview, type BoundPreview, type PreviewRequest, type PreviewResult } from './template-preview.js';
+export { TemplateReleases, type UnreleasedPin } from './template-releases.js';
+export { ExclusiveDrafts } from './exclusive-drafts.js';
+export { TemplatePins, type TemplatePinReference, type TemplatePinReport } from './template-pins.js';
+export type { TemplateFilter } from './template-browse.repository.js';
+export type { TemplateBody } from './template-fields.js';
 export type {
   DraftView,
   TemplateSummary,
@@ -8,7 +17,10 @@ export type {
   TemplateView,
   VersionStamps,
 } from './template-views.js';
+export { TemplateRenderer, type RenderValues } from './rendering/template-renderer.js';
+export type { WorkerScript } from './rendering/render-workers.js';
+export type { InterpolatedParameter } from './rendering/render-task.js';
+export { renderDetails, saveFailure, type RenderFailure } from './render-failure.js';
 export { versionedTransaction } from './versioned-transaction.js';
 export { postureOf } from './posture.js';
-export { TemplatePins, type TemplatePinReference, type TemplatePinReport } from './template-pins.js';
-export { TemplateReleases, type UnreleasedPin } from './template-releases.js';
+export { TemplatesModule } from './templates.module.js';

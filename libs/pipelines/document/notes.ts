@@ -16,9 +16,18 @@ export class Notes {
   readonly #failures: Failure[] = [];
   readonly #malformed: Failure[] = [];
   readonly #warnings: DocumentWarning[] = [];
+  readonly #said = new Set<string>();
 
   fail(code: ErrorCode, path: string, message: string, details?: Record<string, unknown>): void {
     this.#failures.push({ code, path, message, ...(details ? { details } : {}) });
+  }
+
+  /** As `fail`, unless the very same was said already: variants of one render repeat themselves. */
+  failOnce(code: ErrorCode, path: string, message: string, details: Record<string, unknown>): void {
+    const said = `${code} ${path} ${String(details['variable'] ?? details['reason'] ?? '')} ${message}`;
+    if (this.#said.has(said)) return;
+    this.#said.add(said);
+    this.fail(code, path, message, details);
   }
 
   /** A value of a kind that no rule has a code for. */

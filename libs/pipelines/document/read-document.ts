@@ -35,6 +35,8 @@ const SERVER_KEYS: ReadonlySet<string> = new Set([
   'folder',
   'inputs',
   'upgrade_available',
+  'entity_status',
+  'version_stamps',
   'warnings',
 ]);
 

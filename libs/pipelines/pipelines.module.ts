@@ -1,0 +1,46 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '#libs/audit';
+import { DatasourcesModule } from '#libs/datasources';
+import { TemplatesModule } from '#libs/templates';
+import { ContextBuilder } from './binding/context-builder.js';
+import { PipelineAuthoring } from './pipeline-authoring.js';
+import { PipelineBrowseRepository } from './pipeline-browse.repository.js';
+import { PipelineCatalog } from './pipeline-catalog.js';
+import { PipelineLifecycle } from './pipeline-lifecycle.js';
+import { PipelineReading } from './pipeline-reading.js';
+import { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
+import { PipelineRepository } from './pipeline.repository.js';
+import { DocumentValidation } from './validation/document-validation.js';
+import { DryRender } from './validation/dry-render.js';
+import { DuckDbStatementParser } from './validation/duckdb-statement-parser.js';
+import { ReferenceGuard } from './validation/reference-guard.js';
+import { EngineStatementParser } from './validation/statement-parser.js';
+
+const faces = [
+  PipelineAuthoring,
+  PipelineReading,
+  PipelineLifecycle,
+  PipelineCatalog,
+  ContextBuilder,
+  PipelineDatasourceReferences,
+  PipelineTemplatePins,
+];
+
+/**
+ * Pipelines and their versions. Needs `Database`, `Configuration` and `Clock` of the infrastructure and the ports
+ * `ExecutionPurge` and `PublishedEndpointReferences` from the wiring.
+ */
+@Module({
+  imports: [AuditModule, DatasourcesModule, TemplatesModule],
+  providers: [
+    ...faces,
+    PipelineRepository,
+    PipelineBrowseRepository,
+    DocumentValidation,
+    DryRender,
+    ReferenceGuard,
+    { provide: EngineStatementParser, useClass: DuckDbStatementParser },
+  ],
+  exports: faces,
+})
+export class PipelinesModule {}

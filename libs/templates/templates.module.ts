@@ -1,0 +1,35 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '#libs/audit';
+import { ExclusiveDrafts } from './exclusive-drafts.js';
+import { TemplateRenderer } from './rendering/template-renderer.js';
+import { TemplateAuthoring } from './template-authoring.js';
+import { TemplateBrowseRepository } from './template-browse.repository.js';
+import { TemplateCatalog } from './template-catalog.js';
+import { TemplateLifecycle } from './template-lifecycle.js';
+import { TemplatePreview } from './template-preview.js';
+import { TemplateReading } from './template-reading.js';
+import { TemplateReleases } from './template-releases.js';
+import { TemplateRepository } from './template.repository.js';
+import { TemplateValidation } from './template-validation.js';
+
+const faces = [
+  TemplateCatalog,
+  TemplateRenderer,
+  TemplateReleases,
+  TemplateAuthoring,
+  TemplateReading,
+  TemplateLifecycle,
+  TemplatePreview,
+  ExclusiveDrafts,
+];
+
+/**
+ * Templates and their versions. Needs `Database`, `Configuration` and `Clock` of the infrastructure and the port
+ * `TemplatePins` from the wiring.
+ */
+@Module({
+  imports: [AuditModule],
+  providers: [...faces, TemplateRepository, TemplateBrowseRepository, TemplateValidation],
+  exports: faces,
+})
+export class TemplatesModule {}
