@@ -2,22 +2,25 @@ import type { CallNode, Expr, MacroNode, Span } from '../syntax/nodes.js';
 import { RenderFault } from './faults.js';
 import type { BoundArguments, Interpretation } from './interpretation.js';
 import type { MacroCall, NestedContent } from './scopes.js';
+import type { Signal } from './signal.js';
 import { describe, hash, sequence, string, type MacroValue, type Value } from './values.js';
 
 /** `<@m …>`: a macro, or a directive of the host. */
-export function callDirective(run: Interpretation, node: CallNode): void {
+export function callDirective(run: Interpretation, node: CallNode): Signal {
   const callee = run.need(node.callee);
   if (callee.kind === 'directive') {
     const args = new Map(node.named.map(({ name, value }) => [name, run.evaluate(value)]));
     const { body } = node;
-    callee.run(args, body && (() => void run.execute(body)));
-    return;
+    let signal: Signal = 'done';
+    callee.run(args, body && (() => void (signal = run.execute(body))));
+    return signal;
   }
   if (callee.kind !== 'macro') throw run.fault(node.callee, `Expected a macro, found ${describe(callee)}.`);
   if (callee.node.isFunction) throw run.fault(node.callee, 'A function is called in an expression, not with <@…>.');
   const named = new Map(node.named.map(({ name, value }) => [name, run.evaluate(value)]));
   const positional = (node.positional ?? []).map((value) => run.evaluate(value));
-  run.invoke(callee, { positional, named, nested: nestedOf(run, node) }, node.callee);
+  const { signal } = run.invoke(callee, { positional, named, nested: nestedOf(run, node) }, node.callee);
+  return signal === 'return' ? 'done' : signal;
 }
 
 /** The content between the tags, which runs where it was written. */
@@ -27,36 +30,39 @@ function nestedOf(run: Interpretation, node: CallNode): NestedContent | null {
   const { scope } = run;
   return {
     run(args) {
-      const inner = { scope: run.scope, stack: run.macroStack };
+      const inner = run.scope;
       const vars = new Map(loopVars.map((name, i) => [name, args[i]]));
       run.scope = loopVars.length > 0 ? { ...scope, frame: { vars, loop: null, parent: scope.frame } } : scope;
-      run.execute(body);
-      run.scope = inner.scope;
+      const signal = run.execute(body);
+      run.scope = inner;
+      return signal;
     },
   };
 }
 
-export function nestedContent(run: Interpretation, args: readonly Expr[]): void {
+/** `<#return>` in the content ends the macro that shows it. */
+export function nestedContent(run: Interpretation, args: readonly Expr[]): Signal {
   const nested = run.scope.call?.nested;
-  if (!nested) return;
+  if (!nested) return 'done';
   const values = args.map((arg) => run.evaluate(arg));
   run.budget.call();
-  nested.run(values);
+  const signal = nested.run(values);
   run.budget.callDepth--;
+  return signal;
 }
 
 /** Runs a macro or function in its own namespace with its own locals. */
 export function invokeMacro(run: Interpretation, macro: MacroValue, given: BoundArguments, span: Span): MacroCall {
   const { node, namespace, preset } = macro;
   const args = preset ? withPreset(given, preset) : given;
-  const call: MacroCall = { node, locals: new Map(), nested: args.nested, returned: undefined };
+  const call: MacroCall = { node, locals: new Map(), nested: args.nested, returned: undefined, signal: 'done' };
   run.budget.call();
   const missing = bindArguments(run, call, args, span);
   const { scope, macroStack } = run;
   run.scope = { namespace, frame: null, call, escape: null, items: null };
   run.macroStack = [node.name, ...macroStack.slice(0, MAX_STACK_SHOWN)];
   fillDefaults(run, call, missing);
-  run.execute(node.body);
+  call.signal = run.execute(node.body);
   run.scope = scope;
   run.macroStack = macroStack;
   run.budget.callDepth--;

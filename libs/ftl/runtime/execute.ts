@@ -4,7 +4,8 @@ import { callDirective, nestedContent } from './calls.js';
 import { fragmentFault, needBoolean, needText } from './coerce.js';
 import { compress } from './compress.js';
 import { RenderFault } from './faults.js';
-import type { Interpretation, Signal } from './interpretation.js';
+import type { Interpretation } from './interpretation.js';
+import type { Signal } from './signal.js';
 import { interpolated } from './literal.js';
 import { listDirective, itemsDirective, separator } from './loops.js';
 import { comparison } from './operators.js';
@@ -42,11 +43,9 @@ export function executeNode(run: Interpretation, node: Node): Signal {
       run.scope.namespace.vars.set(node.name, { kind: 'macro', node, namespace: run.scope.namespace });
       return 'done';
     case 'call':
-      callDirective(run, node);
-      return 'done';
+      return callDirective(run, node);
     case 'nested':
-      nestedContent(run, node.args);
-      return 'done';
+      return nestedContent(run, node.args);
     case 'return':
       if (node.value) run.scope.call!.returned = run.need(node.value);
       return 'return';

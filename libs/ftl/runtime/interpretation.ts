@@ -5,10 +5,8 @@ import type { FaultOptions, RenderFault } from './faults.js';
 import type { Origin, Output } from './output.js';
 import type { MacroCall, Surroundings } from './scopes.js';
 import type { Settings } from './settings.js';
+import type { Signal } from './signal.js';
 import type { Namespace, Value } from './values.js';
-
-/** How a block ended. */
-export type Signal = 'done' | 'break' | 'continue' | 'return';
 
 /** One render in progress: what the parts of the interpreter need of each other. */
 export interface Interpretation {

@@ -1,6 +1,7 @@
 import type { Block, ListNode, Node } from '../syntax/nodes.js';
 import { fragmentFault } from './coerce.js';
-import type { Interpretation, Signal } from './interpretation.js';
+import type { Interpretation } from './interpretation.js';
+import type { Signal } from './signal.js';
 import type { Frame, ItemSource, LoopTurn } from './scopes.js';
 import { describe, type Value } from './values.js';
 

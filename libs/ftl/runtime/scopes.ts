@@ -1,4 +1,5 @@
 import type { Expr, MacroNode } from '../syntax/nodes.js';
+import type { Signal } from './signal.js';
 import type { Namespace, Value } from './values.js';
 
 /** One turn of a loop; answers `?index` and its kin. */
@@ -21,10 +22,12 @@ export interface MacroCall {
   /** Content between the call's tags, with the surroundings it must see. */
   readonly nested: NestedContent | null;
   returned: Value | undefined;
+  /** How the body ended: a `<#break>` of nested content reaches the loop around the call. */
+  signal: Signal;
 }
 
 export interface NestedContent {
-  run(args: (Value | undefined)[]): void;
+  run(args: (Value | undefined)[]): Signal;
 }
 
 /** An escape being expanded: `param` stands for `argument`. */

@@ -5,7 +5,7 @@ import type { CallNode, Expr } from './nodes.js';
 /** `<@m a=1; x>…</@m>`, `<@m 1, 2/>`, `</@>`. */
 export function parseCall(reader: BlockReader, start: number, after: number): CallNode {
   reader.enter(after);
-  const callee = reader.expr.expression();
+  const callee = reader.lexer.untilBlank(() => reader.expr.expression());
   const named: { name: string; value: Expr }[] = [];
   let positional: Expr[] | null = null;
   while (reader.lexer.peek().type !== 'tag-end' && !reader.expr.at(';')) {

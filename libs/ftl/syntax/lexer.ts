@@ -1,7 +1,7 @@
 import { SyntaxFault } from '../problems.js';
 import { CANONICAL, OPERATORS, type Token } from './tokens.js';
 
-const NAME = /(?:[\p{L}_$@]|\\[-.:#])(?:[\p{L}\p{Nd}_$@]|\\[-.:#])*/uy;
+const NAME = /(?:[\p{L}_$@]|\\[-.:#])(?:[\p{L}\p{M}\p{Nd}_$@]|\\[-.:#])*/uy;
 const NUMBER = /\d+(?:\.\d+)?/y;
 const WORD_OPERATORS = new Set(['lt', 'lte', 'gt', 'gte']);
 
@@ -20,6 +20,7 @@ export class Lexer {
   #parens = 0;
   #offset = 0;
   #peeked: Token | null = null;
+  #stopsAtBlank = false;
 
   constructor(
     readonly source: string,
@@ -32,6 +33,7 @@ export class Lexer {
     this.#parens = 0;
     this.#offset = offset;
     this.#peeked = null;
+    this.#stopsAtBlank = false;
   }
 
   /** Raw offset after the last consumed token. Only valid with nothing peeked. */
@@ -59,6 +61,15 @@ export class Lexer {
     return result;
   }
 
+  /** Runs `read` with blanks outside of parentheses ending the expression: the callee of `<@m [1, 2]/>`. */
+  untilBlank<T>(read: () => T): T {
+    this.#stopsAtBlank = true;
+    const result = read();
+    this.#stopsAtBlank = false;
+    if (this.#peeked?.type === 'eof') this.#peeked = null;
+    return result;
+  }
+
   #skipBlanks(): void {
     for (;;) {
       const c = this.source.charCodeAt(this.#offset);
@@ -72,6 +83,10 @@ export class Lexer {
   }
 
   #read(): Token {
+    if (this.#stopsAtBlank && this.#parens === 0 && /\s/.test(this.source[this.#offset] ?? '')) {
+      const here = this.toSource(this.#offset);
+      return { type: 'eof', text: '', start: here, end: here };
+    }
     this.#skipBlanks();
     const from = this.#offset;
     const start = this.toSource(from);

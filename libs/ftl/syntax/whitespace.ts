@@ -47,28 +47,34 @@ class Stripper {
   }
 
   #noteTrim(line: number, node: Extract<Node, { kind: 'trim' }>): void {
-    const known = this.#trims.get(line) ?? { lastLeft: -1, lastKeep: -1, firstRight: Infinity, firstKeep: Infinity };
+    const known = this.#trims.get(line) ?? { lastLeft: -1, lastKeep: -1, rightsBefore: 0, keepsBefore: 0 };
     this.#trims.set(line, known);
     if (node.left) known.lastLeft = node.start;
-    if (node.right) known.firstRight = Math.min(known.firstRight, node.start);
-    if (node.left || node.right) return;
-    known.lastKeep = node.start;
-    known.firstKeep = Math.min(known.firstKeep, node.start);
+    if (!node.left && !node.right) known.lastKeep = node.start;
   }
 
   #clean(place: Place, block: Block): void {
     for (const child of place.children) {
       if (child.node?.kind === 'text') this.#stripText(child, child.node);
+      else if (child.node?.kind === 'trim') this.#passTrim(child.startLine, child.node, 1);
       else if (child.node) this.#cleanBlocks(child, blocksOf(child.node));
     }
-    const kept = place.children.filter((child) => {
-      if (child.node?.kind !== 'text' || !ignorable(child, child.node)) return true;
+    place.children = place.children.filter((child) => {
+      if (!vanishes(child)) return true;
+      // A trim tag reaches no further than the block it stands in.
+      if (child.node?.kind === 'trim') this.#passTrim(child.startLine, child.node, -1);
       if (child.before) child.before.after = child.after;
       if (child.after) child.after.before = child.before;
       return false;
     });
-    place.children = kept;
-    block.splice(0, block.length, ...kept.flatMap(({ node }) => (node ? [node] : [])));
+    block.splice(0, block.length, ...place.children.flatMap(({ node }) => (node ? [node] : [])));
+  }
+
+  #passTrim(line: number, node: Extract<Node, { kind: 'trim' }>, step: 1 | -1): void {
+    const trims = this.#trims.get(line);
+    if (!trims) return;
+    if (node.right) trims.rightsBefore += step;
+    if (!node.left && !node.right) trims.keepsBefore += step;
   }
 
   #cleanBlocks(place: Place, blocks: Block[]): void {
@@ -89,12 +95,14 @@ class Stripper {
   }
 }
 
-/** Offsets of the trim tags of one line; asking them is O(1), so a long line stays linear. */
+/** The trim tags of one line; asking them is O(1), so a long line stays linear. */
 interface LineTrims {
+  /** Offsets of the last tag that trims to the left, and of the last that keeps. */
   lastLeft: number;
   lastKeep: number;
-  firstRight: number;
-  firstKeep: number;
+  /** Tags already passed that still count. */
+  rightsBefore: number;
+  keepsBefore: number;
 }
 
 function newPlace(node: Node | null, parent: Place | null, startLine: number, endLine: number): Place {
@@ -124,8 +132,8 @@ function trimLastLine(line: TextLine, trims: LineTrims | undefined): boolean {
 /** Applies `<#t>` and `<#rt>` further left on the first line; true when the line is trimmed deliberately. */
 function trimFirstLine(line: TextLine, trims: LineTrims | undefined, lastLine: LineTrims | undefined): boolean {
   const { node, place } = line;
-  if (!trims || (trims.firstRight > node.start && trims.firstKeep > node.start)) return false;
-  if (trims.firstRight > node.start) return true;
+  if (!trims || (trims.rightsBefore === 0 && trims.keepsBefore === 0)) return false;
+  if (trims.rightsBefore === 0) return true;
   const until = afterFirstBreak(node.text);
   if (until === 0) return false;
   const first = node.text.slice(0, until);
@@ -212,6 +220,10 @@ function atTop(place: Place): boolean {
 }
 
 const SILENT: ReadonlySet<string> = new Set(['macro', 'assign', 'setting', 'comment']);
+
+function vanishes({ node, ...place }: Place): boolean {
+  return node?.kind === 'trim' || (node?.kind === 'text' && ignorable({ node, ...place }, node));
+}
 
 /** Blank text between definitions, or between one and the edge of the template: it never prints. */
 function ignorable(place: Place, node: TextNode): boolean {

@@ -1,0 +1,2 @@
+/** How a block ended. */
+export type Signal = 'done' | 'break' | 'continue' | 'return';
