@@ -24,7 +24,7 @@ export interface DialectSyntax {
   dashNeedsBlank: boolean;
   /** A carriage return alone ends a line comment. */
   returnEndsComment: boolean;
-  /** `/*! … ` is run by the server. */
+  /** The server runs what stands in `/*! …` and `/*M! …`. */
   executableComments: boolean;
   /** `#` may be part of a word. */
   hashInWords: boolean;

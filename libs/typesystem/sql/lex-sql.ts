@@ -78,7 +78,7 @@ class SqlLexer {
         if (!syntax.native.question) return this.#punctuation(1);
         return this.#emit('native_placeholder', this.#runEnd(this.#at + 1, ch.isDigit));
       case ch.AT:
-        return this.#at_();
+        return this.#atSign();
       default:
         return ch.isMarker(code) ? this.#marker() : this.#punctuation(1);
     }
@@ -195,7 +195,7 @@ class SqlLexer {
     this.#punctuation(1);
   }
 
-  #at_(): void {
+  #atSign(): void {
     const { at } = this.#syntax.native;
     const stop = this.#runEnd(this.#at + 1, ch.isWordPart);
     const reserved = this.#text.slice(this.#at + 1, Math.min(stop, this.#at + 4)).toLowerCase() === 'dp_';

@@ -32,7 +32,7 @@ export interface SqlToken {
   readonly unterminated?: true;
   /** Of a `string`. */
   readonly form?: StringForm;
-  /** Of a comment whose content the server runs (MySQL `/*! … …`) or obeys as code. */
+  /** Of a comment whose content the server runs as code: MySQL and MariaDB `/*! …` and `/*M! …`. */
   readonly executable?: true;
 }
 
