@@ -66,7 +66,8 @@ function refusal(act: () => unknown): { code: string; details: Record<string, un
 }
 
 const codeOf = (principal: Principal, operation: OperationId) => {
-  const outcome = refusal(() => authoriseRequest(principal, operation));
+  const judge = operationRow(operation).inNamedWorkspace ? authorise : authoriseRequest;
+  const outcome = refusal(() => judge(principal, operation));
   return outcome === 'allowed' ? outcome : outcome.code;
 };
 
@@ -163,6 +164,14 @@ describe('workspaces in the judgement', () => {
     expect(refusal(() => authorise(adminAtHome, 'workspace.update', { ...elsewhere, flags }))).toMatchObject({
       code: 'auth.role_required',
       details: { workspace: 'elsewhere' },
+    });
+  });
+
+  it('lets the guard of a door judge only the credential where the request names a workspace', () => {
+    expect(() => authoriseRequest(session({}), 'workspace.update')).not.toThrow();
+    expect(() => authoriseRequest(session(null), 'workspace.read')).not.toThrow();
+    expect(refusal(() => authoriseRequest(userKey('read'), 'workspace.update'))).toMatchObject({
+      code: 'auth.scope.insufficient',
     });
   });
 

@@ -61,10 +61,15 @@ export function authoriseInstance(principal: Principal, operation: InstanceOpera
   if (!principal.superAdmin) refuseCapability(principal, operation, 'super_admin', principal.workspace);
 }
 
-/** The guard of a door, which knows the operation only as data: judges any row by the rule of its capability. */
+/**
+ * The guard of a door, which knows the operation only as data: judges any row by the rule of its capability. Where the
+ * request names a workspace it judges the credential; the service judges the capability in that workspace.
+ */
 export function authoriseRequest(principal: Principal, operation: OperationId): ActingWorkspace | undefined {
-  const { capability } = operationRow(operation);
-  if (capability === 'self') authoriseSelf(principal, operation as SelfOperation);
+  const row = operationRow(operation);
+  const { capability } = row;
+  if (row.inNamedWorkspace) judgeCredential(principal, operation, row);
+  else if (capability === 'self') authoriseSelf(principal, operation as SelfOperation);
   else if (capability === 'super_admin') authoriseInstance(principal, operation as InstanceOperation);
   else return authorise(principal, operation);
   return principal.workspace;

@@ -50,8 +50,8 @@ const faces = [
 ];
 
 /**
- * Users, sessions and API keys. Needs `Configuration`, `Database`, `Clock`, `Logger` of the infrastructure and the ports
- * `InvalidationBus` and `KeyBindingWriter` from the wiring.
+ * Users, sessions and API keys. Needs `Configuration`, `Database`, `InvalidationBus`, `Clock` and `Logger` of the
+ * infrastructure and the port `KeyBindingWriter` from the wiring.
  */
 @Module({
   imports: [AuditModule],

@@ -18,7 +18,6 @@ export { ApiKeyService, type ApiKeyRecord } from './keys/api-key.service.js';
 export { KeyBindingWriter } from './keys/key-bindings.js';
 export { isKeyId, keyIdOf, mintKey } from './keys/key-format.js';
 export type { KeyRequest } from './keys/key-request.js';
-export { InvalidationBus, type InvalidationListener } from './liveness/invalidation-bus.js';
 export { Invalidations } from './liveness/invalidations.js';
 export type { LivenessKind } from './liveness/liveness-cache.js';
 export { LoginService } from './login/login.service.js';

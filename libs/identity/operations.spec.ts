@@ -48,6 +48,13 @@ describe('the operation table and its document', () => {
     },
   );
 
+  it('agrees on what is judged in the workspace that a request names', () => {
+    for (const [id, , , , , , narrower] of rows) {
+      const named = operationRow(bare(id) as OperationId).inNamedWorkspace ?? false;
+      expect([id, narrower?.includes('judged in the named workspace')]).toEqual([id, named]);
+    }
+  });
+
   it('has every row complete, since a shifted cell would silently compare the wrong columns', () => {
     for (const row of rows) {
       expect(row).toHaveLength(7);

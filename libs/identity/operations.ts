@@ -31,6 +31,8 @@ export interface AcceptedCredentials {
 export interface Operation<C extends Capability = Capability> {
   credentials: AcceptedCredentials;
   capability: C;
+  /** The request names a workspace: the capability is judged by the flags held there, not in the active one. */
+  inNamedWorkspace?: true;
 }
 
 const sessionOnly = <C extends Capability>(capability: C): Operation<C> => ({
@@ -43,6 +45,11 @@ const sessionOrKey = <C extends Capability>(user: Scope, capability: C): Operati
   capability,
 });
 
+const inNamedWorkspace = <C extends Capability>(user: Scope, capability: C): Operation<C> => ({
+  ...sessionOrKey(user, capability),
+  inNamedWorkspace: true,
+});
+
 /** The operation table (contract 04 §8); docs/operations.md is its readable twin and a test compares the two. */
 export const OPERATIONS = {
   'profile.read': sessionOrKey('read', 'self'),
@@ -52,9 +59,9 @@ export const OPERATIONS = {
 
   'workspace.list_own': sessionOrKey('read', 'self'),
   'workspace.switch': sessionOnly('self'),
-  'workspace.read': sessionOrKey('read', 'view'),
-  'workspace.update': sessionOrKey('author', 'ws_admin'),
-  'workspace.members.manage': sessionOrKey('author', 'ws_admin'),
+  'workspace.read': inNamedWorkspace('read', 'view'),
+  'workspace.update': inNamedWorkspace('author', 'ws_admin'),
+  'workspace.members.manage': inNamedWorkspace('author', 'ws_admin'),
   'workspace.create': sessionOnly('super_admin'),
   'workspace.lifecycle': sessionOnly('super_admin'),
   'workspace.delete': sessionOnly('super_admin'),

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PenstockError, type ActingWorkspace, type MemberFlags } from '#libs/kernel';
+import { PenstockError, type ActingWorkspace, type MemberFlags, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { LivenessCache } from '../liveness/liveness-cache.js';
 import type { UserRecord } from '../users/user.repository.js';
@@ -48,6 +48,17 @@ export class WorkspaceDirectory {
     if (!workspace) throw new PenstockError('workspace.not_found');
     if (!workspace.active) throw new PenstockError('workspace.inactive');
     return asSuperAdmin(workspace);
+  }
+
+  /**
+   * The workspace a request names, as this principal holds it; a key reaches its pin and no other.
+   *
+   * @throws as {@link named}
+   */
+  async addressed(principal: Principal, name: string): Promise<ActingWorkspace> {
+    if (principal.workspace?.name === name) return principal.workspace;
+    if (principal.method === 'api_key') throw new PenstockError('workspace.not_found');
+    return this.named({ id: principal.userId, isAdmin: principal.superAdmin }, name);
   }
 
   /**

@@ -162,7 +162,7 @@ describe('signing in', () => {
     const [row] = await db.database.query<{ hash: string }>('SELECT password_hash AS hash FROM users WHERE id = $1', [
       id,
     ]);
-    expect(row?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(row?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/);
     expect(await codeOf(login('ada@example.org', PASSWORD))).toBe('accepted');
   });
 });
@@ -259,7 +259,11 @@ describe('sessions', () => {
   });
 
   it('keeps at most the configured number, ending the oldest, also when logins race', async () => {
-    const pair = await identityInstance({ database: db.database, options: { sessionsPerUser: 3 }, bus: instance.bus });
+    const pair = await identityInstance({
+      database: db.database,
+      options: { sessionsPerUser: 3 },
+      channel: instance.channel,
+    });
     await person('ada@example.org');
     const outcomes = [];
     for (let n = 0; n < 3; n++)
@@ -291,7 +295,7 @@ describe('sessions', () => {
 
   it('is ended by logout on every instance at once, and logging out twice is no error', async () => {
     await person('ada@example.org');
-    const other = await identityInstance({ database: db.database, bus: instance.bus });
+    const other = await identityInstance({ database: db.database, channel: instance.channel });
     const { token } = await login('ada@example.org', PASSWORD);
     const elsewhere = await other.get(Authenticator).authenticateSession(token, requestFacts());
     await instance.get(LoginService).logout(elsewhere);

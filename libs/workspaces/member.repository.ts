@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import type { MemberFlags } from '#libs/kernel';
+import type { Queryable } from '#libs/persistence';
+
+export interface MemberRow extends MemberFlags {
+  userId: string;
+  email: string;
+  displayName: string;
+  profilePictureUrl: string | null;
+  joinedAt: string;
+}
+
+export interface InvitationRow extends MemberFlags {
+  email: string;
+  invitedBy: string;
+  invitedAt: string;
+}
+
+const MEMBER = `SELECT m.user_id AS "userId", u.email, u.display_name AS "displayName",
+    u.profile_picture_url AS "profilePictureUrl", m.author, m.promoter, m.admin, m.joined_at AS "joinedAt"
+  FROM workspace_members m JOIN users u ON u.id = m.user_id`;
+
+@Injectable()
+export class MemberRepository {
+  async members(q: Queryable, workspaceId: string): Promise<MemberRow[]> {
+    return q.query<MemberRow>(`${MEMBER} WHERE m.workspace_id = $1 ORDER BY m.joined_at, m.user_id`, [workspaceId]);
+  }
+
+  async member(q: Queryable, workspaceId: string, userId: string): Promise<MemberRow | undefined> {
+    const [row] = await q.query<MemberRow>(`${MEMBER} WHERE m.workspace_id = $1 AND m.user_id = $2`, [
+      workspaceId,
+      userId,
+    ]);
+    return row;
+  }
+
+  async invitations(q: Queryable, workspaceId: string): Promise<InvitationRow[]> {
+    return q.query<InvitationRow>(
+      `SELECT email, author, promoter, admin, invited_by AS "invitedBy", invited_at AS "invitedAt"
+       FROM workspace_invitations WHERE workspace_id = $1 ORDER BY invited_at, email`,
+      [workspaceId],
+    );
+  }
+
+  /**
+   * Holds the workspace against other changes of its members, so that what is counted next stays true until the commit.
+   * False when it is not active any more.
+   */
+  async lockActive(tx: Queryable, workspaceId: string): Promise<boolean> {
+    const rows = await tx.query(
+      'SELECT id FROM workspaces WHERE id = $1 AND NOT is_deleted AND deactivated_at IS NULL FOR NO KEY UPDATE',
+      [workspaceId],
+    );
+    return rows.length === 1;
+  }
+
+  async adminIds(tx: Queryable, workspaceId: string): Promise<string[]> {
+    const rows = await tx.query<{ id: string }>(
+      'SELECT user_id AS id FROM workspace_members WHERE workspace_id = $1 AND admin',
+      [workspaceId],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Id of the account with that address; the system actor has none that could join. */
+  async accountOf(tx: Queryable, email: string): Promise<string | undefined> {
+    const [row] = await tx.query<{ id: string }>(`SELECT id FROM users WHERE email = $1 AND provider <> 'system'`, [
+      email,
+    ]);
+    return row?.id;
+  }
+
+  /** False when the person was a member before; the flags then stay as they are. */
+  async insert(tx: Queryable, workspaceId: string, userId: string, flags: MemberFlags): Promise<boolean> {
+    const added = await tx.execute(
+      `INSERT INTO workspace_members (workspace_id, user_id, author, promoter, admin) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT DO NOTHING`,
+      [workspaceId, userId, flags.author, flags.promoter, flags.admin],
+    );
+    return added === 1;
+  }
+
+  async setFlags(tx: Queryable, workspaceId: string, userId: string, flags: MemberFlags): Promise<void> {
+    await tx.execute(
+      'UPDATE workspace_members SET author = $3, promoter = $4, admin = $5 WHERE workspace_id = $1 AND user_id = $2',
+      [workspaceId, userId, flags.author, flags.promoter, flags.admin],
+    );
+  }
+
+  async remove(tx: Queryable, workspaceId: string, userId: string): Promise<void> {
+    await tx.execute('DELETE FROM workspace_members WHERE workspace_id = $1 AND user_id = $2', [workspaceId, userId]);
+  }
+
+  /** The latest decision wins (seed §4.17). */
+  async invite(tx: Queryable, workspaceId: string, email: string, flags: MemberFlags, inviter: string): Promise<void> {
+    await tx.execute(
+      `INSERT INTO workspace_invitations (workspace_id, email, author, promoter, admin, invited_by)
+       VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT (workspace_id, email) DO UPDATE
+       SET author = EXCLUDED.author, promoter = EXCLUDED.promoter, admin = EXCLUDED.admin,
+           invited_by = EXCLUDED.invited_by, invited_at = NOW()`,
+      [workspaceId, email, flags.author, flags.promoter, flags.admin, inviter],
+    );
+  }
+
+  async revokeInvitation(tx: Queryable, workspaceId: string, email: string): Promise<InvitationRow | undefined> {
+    const [row] = await tx.query<InvitationRow>(
+      `DELETE FROM workspace_invitations WHERE workspace_id = $1 AND email = $2
+       RETURNING email, author, promoter, admin, invited_by AS "invitedBy", invited_at AS "invitedAt"`,
+      [workspaceId, email],
+    );
+    return row;
+  }
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '#libs/audit';
+import { authoriseInstance, Invalidations } from '#libs/identity';
+import { PenstockError, type Principal } from '#libs/kernel';
+import { Database, type Transaction } from '#libs/persistence';
+import { WorkspaceRepository, type WorkspaceRow } from './workspace.repository.js';
+import { toView, type WorkspaceView } from './workspace-view.js';
+
+/**
+ * active ⇄ inactive → deleted, a super admin's in a session (contract 04 §7.1). Deactivation purges nothing and is
+ * undone by reactivation; deletion takes an empty workspace.
+ */
+@Injectable()
+export class WorkspaceLifecycle {
+  constructor(
+    private readonly db: Database,
+    private readonly workspaces: WorkspaceRepository,
+    private readonly audit: AuditLog,
+    private readonly invalidations: Invalidations,
+  ) {}
+
+  /** Deactivating an inactive workspace changes nothing. @throws `workspace.not_found` */
+  async deactivate(principal: Principal, name: string): Promise<WorkspaceView> {
+    authoriseInstance(principal, 'workspace.lifecycle');
+    return this.#change(name, async (tx, row) => {
+      if (!(await this.workspaces.deactivate(tx, row.id, principal.userId))) return;
+      await this.audit.append(tx, acting(principal, row), 'workspace.deactivated', { actor: principal.userId });
+      this.invalidations.announce(tx, 'workspace', row.id);
+    });
+  }
+
+  /** Reactivating an active workspace changes nothing. @throws `workspace.not_found` */
+  async reactivate(principal: Principal, name: string): Promise<WorkspaceView> {
+    authoriseInstance(principal, 'workspace.lifecycle');
+    return this.#change(name, async (tx, row) => {
+      if (!(await this.workspaces.reactivate(tx, row.id))) return;
+      await this.audit.append(tx, acting(principal, row), 'workspace.reactivated', { actor: principal.userId });
+      this.invalidations.announce(tx, 'workspace', row.id);
+    });
+  }
+
+  /** @throws `workspace.in_use` with `counts` while it holds content or live keys, `workspace.not_found` */
+  async remove(principal: Principal, name: string): Promise<void> {
+    authoriseInstance(principal, 'workspace.delete');
+    await this.db.transaction(async (tx) => {
+      const row = await this.#locked(tx, name);
+      const counts = await this.workspaces.contents(tx, row.id);
+      if (Object.values(counts).some((count) => count > 0)) {
+        throw new PenstockError('workspace.in_use', { details: { counts } });
+      }
+      const members = await this.workspaces.markDeleted(tx, row.id);
+      await this.audit.append(tx, acting(principal, row), 'auth.workspace.deleted', { name, actor: principal.userId });
+      this.invalidations.announce(tx, 'workspace', row.id);
+      for (const userId of members) this.invalidations.announce(tx, 'membership', userId);
+    });
+  }
+
+  async #change(name: string, change: (tx: Transaction, row: WorkspaceRow) => Promise<void>): Promise<WorkspaceView> {
+    return this.db.transaction(async (tx) => {
+      const row = await this.#locked(tx, name);
+      await change(tx, row);
+      const now = await this.workspaces.find(tx, row.id);
+      return toView(now ?? row);
+    });
+  }
+
+  async #locked(tx: Transaction, name: string): Promise<WorkspaceRow> {
+    const row = await this.workspaces.lockByName(tx, name);
+    if (!row) throw new PenstockError('workspace.not_found');
+    return row;
+  }
+}
+
+/** The row is about this workspace, wherever the super admin's session happens to be. */
+function acting(principal: Principal, { id, name }: WorkspaceRow) {
+  const member = principal.workspace?.id === id && !principal.workspace.implicit;
+  return { ...principal, workspace: { id, name, implicit: !member } };
+}

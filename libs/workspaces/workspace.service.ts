@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog } from '#libs/audit';
+import {
+  authorise,
+  authoriseInstance,
+  authoriseSelf,
+  Invalidations,
+  SessionIssuer,
+  WorkspaceDirectory,
+} from '#libs/identity';
+import { newId, PenstockError, type Listing, type OffsetPage, type Principal } from '#libs/kernel';
+import { constraintOf, Database } from '#libs/persistence';
+import { displayName, workspaceName } from './workspace-input.js';
+import { WorkspaceRepository } from './workspace.repository.js';
+import { toHeldView, toView, type WorkspaceView } from './workspace-view.js';
+
+const FIRST_PAGE: OffsetPage = { offset: 0, limit: 200 };
+
+/** Workspaces as people see and change them (contract 04 §7); their life and death is {@link WorkspaceLifecycle}'s. */
+@Injectable()
+export class WorkspaceService {
+  constructor(
+    private readonly db: Database,
+    private readonly workspaces: WorkspaceRepository,
+    private readonly directory: WorkspaceDirectory,
+    private readonly sessions: SessionIssuer,
+    private readonly audit: AuditLog,
+    private readonly invalidations: Invalidations,
+  ) {}
+
+  /** One's own active workspaces by name; a super admin sees all, inactive ones too; a key sees its pin. */
+  async list(principal: Principal, page: OffsetPage = FIRST_PAGE): Promise<Listing<WorkspaceView>> {
+    authoriseSelf(principal, 'workspace.list_own');
+    if (principal.method === 'api_key') return this.#pinOf(principal);
+    const { userId, superAdmin } = principal;
+    const [rows, total] = await Promise.all([
+      this.workspaces.list(this.db, userId, superAdmin, page),
+      this.workspaces.count(this.db, userId, superAdmin),
+    ]);
+    return { items: rows.map(toHeldView), total };
+  }
+
+  /** @throws `workspace.not_found`, one body for unknown, foreign and inactive */
+  async read(principal: Principal, name: string): Promise<WorkspaceView> {
+    const workspace = authorise(principal, 'workspace.read', await this.directory.addressed(principal, name));
+    return this.#view(workspace.id, workspace.implicit ? undefined : workspace.flags);
+  }
+
+  /** @throws `workspace.validation.name_invalid`, `workspace.validation.duplicate_name` (deleted workspaces included) */
+  async create(principal: Principal, body: { name: unknown; display_name?: unknown }): Promise<WorkspaceView> {
+    authoriseInstance(principal, 'workspace.create');
+    const name = workspaceName(body.name);
+    const workspace = {
+      id: newId(),
+      name,
+      displayName: displayName(body.display_name ?? name),
+      createdBy: principal.userId,
+    };
+    try {
+      await this.db.transaction(async (tx) => {
+        await this.workspaces.insert(tx, workspace);
+        const actor = { ...principal, workspace: { id: workspace.id, name, implicit: true } };
+        await this.audit.append(tx, actor, 'auth.workspace.created', { name, actor: principal.userId });
+      });
+    } catch (error) {
+      if (constraintOf(error)?.kind === 'unique') {
+        throw new PenstockError('workspace.validation.duplicate_name', { details: { field: 'name', name } });
+      }
+      throw error;
+    }
+    return this.#view(workspace.id);
+  }
+
+  /** Changes the display name; the name itself is for life. */
+  async update(principal: Principal, name: string, body: { display_name: unknown }): Promise<WorkspaceView> {
+    const workspace = authorise(principal, 'workspace.update', await this.directory.addressed(principal, name));
+    const next = displayName(body.display_name);
+    await this.db.transaction(async (tx) => {
+      const before = await this.workspaces.rename(tx, workspace.id, next);
+      if (before === undefined) throw new PenstockError('workspace.not_found');
+      if (before === next) return;
+      await this.audit.append(tx, { ...principal, workspace }, 'auth.workspace.updated', {
+        from: { display_name: before },
+        to: { display_name: next },
+      });
+      this.invalidations.announce(tx, 'workspace', workspace.id);
+    });
+    return this.#view(workspace.id, workspace.implicit ? undefined : workspace.flags);
+  }
+
+  /**
+   * The session, remembering another workspace.
+   *
+   * @param presented value of the session cookie the request came with
+   * @throws `workspace.session_required` for a key, `workspace.not_found`, `workspace.inactive` (super admin)
+   */
+  async switchTo(
+    principal: Principal,
+    name: string,
+    presented: string,
+  ): Promise<{ token: string; workspace: WorkspaceView }> {
+    authoriseSelf(principal, 'workspace.switch');
+    const workspace = await this.directory.addressed(principal, name);
+    const token = await this.sessions.reissue(principal, presented, workspace.id);
+    return { token, workspace: await this.#view(workspace.id, workspace.implicit ? undefined : workspace.flags) };
+  }
+
+  async #pinOf({ workspace }: Principal): Promise<Listing<WorkspaceView>> {
+    if (!workspace) return { items: [], total: 0 };
+    return { items: [await this.#view(workspace.id, workspace.flags)], total: 1 };
+  }
+
+  async #view(id: string, flags?: WorkspaceView['flags']): Promise<WorkspaceView> {
+    const row = await this.workspaces.find(this.db, id);
+    if (!row) throw new PenstockError('workspace.not_found');
+    return toView(row, flags);
+  }
+}
