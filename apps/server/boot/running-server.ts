@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import { Drain, ExecutionJobs } from '#libs/executions';
-import { Authenticator, BootstrapAdmin, CsrfTokens, Invalidations, UseStamps } from '#libs/identity';
+import { Authenticator, BootstrapAdmin, CsrfTokens, UseStamps } from '#libs/identity';
 import { Clock, Configuration, Logger, SystemClock } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { InvalidationBus, TransientStore } from '#libs/transient';
@@ -91,7 +91,6 @@ export class RunningServer {
     const { app, parts } = this;
     const { configuration, stores } = parts;
     await this.bus.start();
-    await app.get(Invalidations).start();
     installPipeline(door, {
       configuration,
       transient: stores.transient,
@@ -111,7 +110,7 @@ export class RunningServer {
   async #seed(): Promise<void> {
     const { configuration, embedded, log } = this.parts;
     const admin = await this.app.get(BootstrapAdmin).ensure();
-    if (admin.oneTimePassword !== undefined && embedded) {
+    if (admin.oneTimePassword !== undefined && admin.email !== undefined && embedded) {
       const file = await keepOneTimePassword(embedded.directory, admin.email, admin.oneTimePassword);
       process.stdout.write(
         `\nFirst start. Sign in as ${admin.email} with the one-time password ${admin.oneTimePassword}\n(kept in ${file}; you choose your own at the first sign-in)\n\n`,

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { ConfigurationError, createLogger, loadConfiguration, type Configuration, type Logger } from '#libs/kernel';
-import { databaseUrl } from './database-url.js';
 import { startEmbedded, type EmbeddedStores } from './embedded.js';
 import { RunningServer } from './running-server.js';
 import { openStores } from './stores.js';
@@ -47,7 +46,7 @@ async function boot(given: Configuration, log: Logger): Promise<RunningServer> {
     }
     const configuration = embedded?.configuration ?? given;
     const stores = await openStores(configuration, log);
-    return await RunningServer.start({ configuration, stores, embedded, log, metadataUrl: databaseUrl(configuration) });
+    return await RunningServer.start({ configuration, stores, embedded, log });
   } catch (error) {
     await embedded?.postgres.stop();
     throw error;

@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Authenticator, CsrfTokens, RequestFacts } from '#libs/identity';
 import { PenstockError, type Principal } from '#libs/kernel';
 import type { Cookies } from './cookies.js';
+import type { RateLimiter } from './rate-limit.js';
 import { contextOf, type RequestContext } from './request-context.js';
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -14,6 +15,7 @@ export interface AuthenticationParts {
   authenticator: Authenticator;
   csrf: CsrfTokens;
   cookies: Cookies;
+  limiter: RateLimiter;
   /** Origin of `auth.base-url`, if set; otherwise the request's own Host is ours. */
   baseOrigin: string | undefined;
 }
@@ -30,7 +32,7 @@ export function authentication(parts: AuthenticationParts) {
     if (context.path.class === 'login' && request.method === 'POST') requireCsrf(parts, request, 'anon');
 
     if (key !== undefined) {
-      context.principal = await parts.authenticator.authenticateKey(key, facts(request, context, 'api_key'));
+      context.principal = await authenticateKey(parts, request, context, key);
       if (request.get('DP-Workspace') !== undefined) throw new PenstockError('workspace.header_forbidden');
     } else if (session !== undefined && needsPrincipal(context) && context.path.class !== 'endpoint') {
       context.principal = await authenticateCookie(parts, request, response, context, session);
@@ -39,6 +41,21 @@ export function authentication(parts: AuthenticationParts) {
     requireChangedPassword(context);
     next();
   };
+}
+
+/** A refused key spends the address's budget: guessing is limited before it can be tried often. */
+async function authenticateKey(
+  parts: AuthenticationParts,
+  request: Request,
+  context: RequestContext,
+  key: string,
+): Promise<Principal> {
+  try {
+    return await parts.authenticator.authenticateKey(key, facts(request, context, 'api_key'));
+  } catch (error) {
+    await parts.limiter.spendFailure(context.sourceIp);
+    throw error;
+  }
 }
 
 function needsPrincipal(context: RequestContext): boolean {

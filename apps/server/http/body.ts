@@ -6,24 +6,21 @@ import { contextOf } from './request-context.js';
 export interface BodyLimits {
   /** Bytes of an ordinary request body. */
   request: number;
-  /** Bytes of an import. */
-  import: number;
   /** Bytes of a GraphQL request. */
   graphql: number;
 }
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-function limitFor(path: string, pathClass: string, limits: BodyLimits): number {
-  if (pathClass === 'graphql' || pathClass === 'graphql_stream') return limits.graphql;
-  return path.endsWith('/import') ? limits.import : limits.request;
+function limitFor(pathClass: string, limits: BodyLimits): number {
+  return pathClass === 'graphql' || pathClass === 'graphql_stream' ? limits.graphql : limits.request;
 }
 
 /** Refuses a body that announces itself as too large, before anybody is authenticated. */
 export function announcedSize(limits: BodyLimits) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { path } = contextOf(request);
-    const limit = limitFor(path.path, path.class, limits);
+    const limit = limitFor(path.class, limits);
     if (Number(request.get('Content-Length') ?? 0) > limit) throw tooLarge(limit);
     next();
   };
@@ -38,7 +35,7 @@ export function parseBody(limits: BodyLimits) {
     request.body = undefined;
     if (!WITH_BODY.has(request.method)) return next();
     const { path } = contextOf(request);
-    const bytes = await readAll(request, limitFor(path.path, path.class, limits));
+    const bytes = await readAll(request, limitFor(path.class, limits));
     if (bytes.length === 0) return next();
     const type = (request.get('Content-Type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
     if (path.class === 'login' && type === 'application/x-www-form-urlencoded') {

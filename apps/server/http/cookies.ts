@@ -28,6 +28,11 @@ export class Cookies {
     });
   }
 
+  /** A re-issued token keeps the session's own end, which is inside it; the cookie ends with the browser at the latest. */
+  renewSession(response: Response, token: string): void {
+    response.cookie(this.#session, token, { httpOnly: true, secure: this.secure, sameSite: 'lax', path: '/' });
+  }
+
   /** Readable by scripts: a page sends it back as `DP-CSRF-Token`. */
   setCsrf(response: Response, token: string, expiresAt?: Date): void {
     response.cookie(this.#csrf, token, { secure: this.secure, sameSite: 'lax', path: '/', expires: expiresAt });

@@ -1,6 +1,13 @@
 import type { Request } from 'express';
 import { z, type ZodType } from 'zod';
-import { isExactNumber, PenstockError, type Failure } from '#libs/kernel';
+import {
+  isExactNumber,
+  isJsonObject,
+  PenstockError,
+  type Failure,
+  type JsonObject,
+  type JsonValue,
+} from '#libs/kernel';
 
 /**
  * Bodies and queries of the doors. What a service validates itself (documents, templates, datasources) only passes
@@ -47,13 +54,12 @@ export const wholeNumber = z
 export const anyJson = z.custom<unknown>((value) => value !== undefined, { message: 'is required' });
 
 /** An object whose members the service validates. */
-export const jsonObject = z.custom<Record<string, unknown>>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value),
-  { message: 'must be an object' },
-);
+export const jsonObject = z.custom<JsonObject>((value) => isJsonObject(value as JsonValue), {
+  message: 'must be an object',
+});
 
 /** The body as an object, unjudged; for services that validate every member themselves. */
-export function bodyObject(request: Request): Record<string, unknown> {
+export function bodyObject(request: Request): JsonObject {
   return parseInput(jsonObject, request.body);
 }
 

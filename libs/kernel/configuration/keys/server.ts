@@ -38,6 +38,14 @@ export const serverKeys = {
     about: 'Port of the product (REST, GraphQL, endpoints, console); 0 takes any free one.',
     aliases: { env: ['SERVER_PORT'] },
   }),
+  'datapipelines.server.address': text({
+    default: {
+      says: '127.0.0.1 when embedded, else every address',
+      from: (facts) => (facts.embedded ? '127.0.0.1' : '::'),
+    },
+    about: 'Address the product listens on. Embedded, a stranger on the network should not find a fresh server.',
+    aliases: { env: ['SERVER_ADDRESS'] },
+  }),
   'datapipelines.management.port': integer({
     default: 9090,
     min: 0,

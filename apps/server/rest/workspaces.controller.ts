@@ -1,0 +1,142 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { PenstockError, type Principal } from '#libs/kernel';
+import { MemberService, WorkspaceLifecycle, WorkspaceService, type WorkspaceView } from '#libs/workspaces';
+import { Caller } from '../http/caller.decorator.js';
+import { Cookies } from '../http/cookies.js';
+import { anyJson, bodyObject, listBody, parseInput } from '../http/input.js';
+import { Operation } from '../http/operation.decorator.js';
+import { Paging } from './paging.js';
+
+const creation = z.strictObject({ name: anyJson, display_name: anyJson.optional() });
+const change = z.strictObject({ display_name: anyJson });
+const choice = z.strictObject({ workspace: z.string() });
+
+/** Workspaces by name; the flags held there decide, not those of the active one. */
+@Controller()
+export class WorkspacesController {
+  constructor(
+    private readonly workspaces: WorkspaceService,
+    private readonly lifecycle: WorkspaceLifecycle,
+    private readonly members: MemberService,
+    private readonly cookies: Cookies,
+    private readonly paging: Paging,
+  ) {}
+
+  @Get('/api/v1/workspaces')
+  @Operation('workspace.list_own')
+  async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    const page = this.paging.of(request);
+    return listBody(page, await this.workspaces.list(caller, page));
+  }
+
+  @Post('/api/v1/workspaces')
+  @Operation('workspace.create')
+  create(@Caller() caller: Principal, @Req() request: Request): Promise<WorkspaceView> {
+    return this.workspaces.create(caller, parseInput(creation, request.body));
+  }
+
+  @Get('/api/v1/workspaces/:name')
+  @Operation('workspace.read')
+  read(@Caller() caller: Principal, @Param('name') name: string): Promise<WorkspaceView> {
+    return this.workspaces.read(caller, name);
+  }
+
+  @Put('/api/v1/workspaces/:name')
+  @Operation('workspace.update')
+  update(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<WorkspaceView> {
+    return this.workspaces.update(caller, name, parseInput(change, request.body));
+  }
+
+  @Delete('/api/v1/workspaces/:name')
+  @Operation('workspace.delete')
+  async remove(@Caller() caller: Principal, @Param('name') name: string): Promise<void> {
+    await this.lifecycle.remove(caller, name);
+  }
+
+  @Post('/api/v1/workspaces/:name/deactivate')
+  @HttpCode(200)
+  @Operation('workspace.lifecycle')
+  deactivate(@Caller() caller: Principal, @Param('name') name: string): Promise<WorkspaceView> {
+    return this.lifecycle.deactivate(caller, name);
+  }
+
+  @Post('/api/v1/workspaces/:name/reactivate')
+  @HttpCode(200)
+  @Operation('workspace.lifecycle')
+  reactivate(@Caller() caller: Principal, @Param('name') name: string): Promise<WorkspaceView> {
+    return this.lifecycle.reactivate(caller, name);
+  }
+
+  @Get('/api/v1/workspaces/:name/members')
+  @Operation('workspace.read')
+  listMembers(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
+    return this.members.list(caller, name);
+  }
+
+  /** 200 with the member, or 202 when the person has no account yet. */
+  @Post('/api/v1/workspaces/:name/members')
+  @Operation('workspace.members.manage')
+  async addMember(
+    @Caller() caller: Principal,
+    @Param('name') name: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<unknown> {
+    const added = await this.members.add(caller, name, bodyObject(request));
+    response.status('member' in added ? 200 : 202);
+    return 'member' in added ? added.member : added;
+  }
+
+  @Put('/api/v1/workspaces/:name/members/:userId')
+  @Operation('workspace.members.manage')
+  setFlags(
+    @Caller() caller: Principal,
+    @Param('name') name: string,
+    @Param('userId') userId: string,
+    @Req() request: Request,
+  ): Promise<unknown> {
+    return this.members.setFlags(caller, name, userId, bodyObject(request));
+  }
+
+  @Delete('/api/v1/workspaces/:name/members/:userId')
+  @Operation('workspace.members.manage')
+  async removeMember(
+    @Caller() caller: Principal,
+    @Param('name') name: string,
+    @Param('userId') userId: string,
+  ): Promise<void> {
+    await this.members.remove(caller, name, userId);
+  }
+
+  @Delete('/api/v1/workspaces/:name/invitations/:email')
+  @Operation('workspace.members.manage')
+  async revokeInvitation(
+    @Caller() caller: Principal,
+    @Param('name') name: string,
+    @Param('email') email: string,
+  ): Promise<void> {
+    await this.members.revokeInvitation(caller, name, email);
+  }
+
+  /** The same session, remembering another workspace. */
+  @Post('/workspace/switch')
+  @HttpCode(200)
+  @Operation('workspace.switch')
+  async switchTo(
+    @Caller() caller: Principal,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<WorkspaceView> {
+    const presented = this.cookies.session(request);
+    if (presented === undefined) throw new PenstockError('workspace.session_required');
+    const { token, workspace } = await this.workspaces.switchTo(
+      caller,
+      parseInput(choice, request.body).workspace,
+      presented,
+    );
+    this.cookies.renewSession(response, token);
+    return workspace;
+  }
+}
