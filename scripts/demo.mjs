@@ -44,7 +44,7 @@ const server = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist
     SERVER_PORT: port,
     MANAGEMENT_SERVER_PORT: managementPort,
     DATAPIPELINES_DEMO: 'true',
-    PENSTOCK_DIRECTORY: directory,
+    DATAPIPELINES_EMBEDDED_DIRECTORY: directory,
   },
 });
 let stopping = false;

@@ -138,10 +138,8 @@ export class PipelinesController {
   @HttpCode(200)
   @Operation('pipeline.purge')
   purge(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<unknown> {
-    return this.lifecycle.purge(caller, id, {
-      includeExclusiveDraftTemplates: queryFlag(request, 'include_exclusive_draft_templates'),
-      ifMatch: request.get('If-Match'),
-    });
+    const options = { includeExclusiveDraftTemplates: queryFlag(request, 'include_exclusive_draft_templates') };
+    return this.lifecycle.purge(caller, id, options, request.get('If-Match'));
   }
 }
 

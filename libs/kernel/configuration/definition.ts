@@ -105,7 +105,9 @@ export function secret(key: Described & { form?: TextForm }) {
 }
 
 /** Several texts: a YAML sequence, or separated by commas. */
-export function list(key: Described & { default?: readonly string[]; form?: TextForm; secret?: boolean }) {
+export function list(
+  key: Described & { default?: readonly string[] | Derived<readonly string[]>; form?: TextForm; secret?: boolean },
+) {
   const form = key.form ?? ANY_TEXT;
   return define<readonly string[]>(
     { default: [], ...key },

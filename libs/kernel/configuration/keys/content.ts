@@ -1,4 +1,5 @@
-import { choice, integer, list, optionalText, text } from '../definition.js';
+import { resolve } from 'node:path';
+import { choice, integer, list, optionalText, text, type DefaultFacts } from '../definition.js';
 import { ABSOLUTE_PATH, CIDR, MONTH_DAY, TIME_ZONE } from '../forms.js';
 
 export const templateKeys = {
@@ -109,10 +110,19 @@ export const pipelineKeys = {
   }),
 };
 
+/** Where the demo keeps its databases: below the embedded server's folder. */
+function demoFolder(facts: DefaultFacts): string {
+  return resolve(String(facts.value('datapipelines.embedded.directory')), 'demo');
+}
+
 export const datasourceKeys = {
   'datapipelines.datasources.file-roots': list({
+    default: {
+      says: 'none; with the demo, the folder of its databases',
+      from: (facts) => (facts.value('datapipelines.demo') === true ? [demoFolder(facts)] : []),
+    },
     form: ABSOLUTE_PATH,
-    about: 'Folders whose files may be registered as SQLite, DuckDB and lake datasources. None by default.',
+    about: 'Folders whose files may be registered as SQLite and DuckDB datasources.',
   }),
   'datapipelines.datasources.egress.allow': list({
     form: CIDR,
