@@ -1,0 +1,5 @@
+export { EgressPolicy, type CheckedAddress, type EgressRules, type NameLookup } from './egress-policy.js';
+export { egressRules } from './egress-rules.js';
+export { EgressModule } from './egress.module.js';
+export { HostUnresolved } from './host-unresolved.js';
+export type { OwnService } from './own-services.js';
