@@ -15,6 +15,7 @@ import { ExecutionMetrics } from '../execution-metrics.js';
 import { EventTable } from '../records/event-table.js';
 import { ExecutionStatusReader } from '../records/execution-status.js';
 import { Heartbeats } from '../records/heartbeats.js';
+import { MetadataTrust } from '../records/metadata-trust.js';
 import { TerminalWrites } from '../records/terminal-writes.js';
 import { ResultStore } from '../results/result-store.js';
 import { ExecutionRun } from '../run/execution-run.js';
@@ -73,6 +74,7 @@ export class ExecutionInstance {
   readonly attachments: Attachments;
   readonly cancellations: Cancellations;
   readonly ownership: Ownership;
+  readonly trust: MetadataTrust;
   readonly logger: Logger;
   readonly #services: RunServices;
   readonly #tables: TableLogWriter;
@@ -93,7 +95,11 @@ export class ExecutionInstance {
     const settings = instanceSettings(configuration);
     this.settings = settings;
     this.logger = logger.child('executions');
-    const problem = (message: string) => (error: unknown) => this.logger.warn(message, { error });
+    this.trust = new MetadataTrust(3 * settings.heartbeatMs);
+    const problem = (message: string) => (error: unknown) => {
+      this.trust.failed();
+      this.logger.warn(message, { error });
+    };
     const table = new EventTable(database);
     const heartbeats = new Heartbeats(database);
     const board = new PermitBoard(datasources);
@@ -112,7 +118,13 @@ export class ExecutionInstance {
     this.hub = new EventHub(this.#tables, this.#stores);
     this.reader = new LogReader(store, table);
     this.remoteLogs = new RemoteLogs(store, this.reader, new ExecutionStatusReader(database), this.logger);
-    this.ownership = new Ownership(heartbeats, this.runs, board, settings.heartbeatMs, this.logger);
+    this.ownership = new Ownership(
+      heartbeats,
+      this.runs,
+      board,
+      settings.heartbeatMs,
+      problem('Heartbeats were not written.'),
+    );
     this.leases = new UserLeases(store, { ...settings, leaseSeconds: (3 * settings.heartbeatMs) / 1000 }, this.logger);
     this.cancellations = new Cancellations(store, this.runs, settings.cancelPollMs, this.logger);
     const clock = { graceMs: settings.disconnectGraceMs, heartbeatMs: settings.streamHeartbeatMs };

@@ -40,6 +40,23 @@ export class EventTable {
     );
   }
 
+  /** Adds events inside the transaction that has ended their run. */
+  async append(tx: Queryable, executionId: string, events: readonly EventRecord[]): Promise<void> {
+    await tx.execute(
+      `INSERT INTO execution_events (execution_id, event_id, event_type, timestamp, payload_json)
+       SELECT $1::uuid, v.event_id, v.event_type, v.emitted_at, v.payload::jsonb
+         FROM unnest($2::int[], $3::text[], $4::timestamptz[], $5::text[]) AS v(event_id, event_type, emitted_at, payload)
+       ON CONFLICT DO NOTHING`,
+      [
+        executionId,
+        events.map((event) => event.eventId),
+        events.map((event) => event.type),
+        events.map((event) => event.timestamp),
+        events.map((event) => event.data),
+      ],
+    );
+  }
+
   /** Events after `after`, in order. */
   async read(executionId: string, after: number, limit: number, q: Queryable = this.database): Promise<EventRecord[]> {
     const rows = await q.query<EventRow>(

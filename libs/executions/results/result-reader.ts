@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { PenstockError, readJson, type JsonValue } from '#libs/kernel';
 import { TransientStore, type PublishedResult } from '#libs/transient';
 import type { Column } from '#libs/typesystem';
@@ -16,6 +17,7 @@ export interface StoredResultInfo {
 }
 
 /** Reads stored results back. Rows stay the JSON texts they were stored as: nothing parses them, so numbers keep theirs. */
+@Injectable()
 export class ResultReader {
   constructor(private readonly store: TransientStore) {}
 

@@ -1,4 +1,4 @@
-import { PenstockError, type Logger } from '#libs/kernel';
+import { PenstockError } from '#libs/kernel';
 import type { RunRegistry } from '../instance/run-registry.js';
 import type { Heartbeats } from '../records/heartbeats.js';
 import type { PermitBoard } from '../scheduling/permit-board.js';
@@ -19,7 +19,7 @@ export class Ownership {
     private readonly runs: RunRegistry,
     private readonly board: PermitBoard,
     private readonly intervalMs: number,
-    private readonly logger: Logger,
+    private readonly onProblem: (error: unknown) => void,
   ) {}
 
   /** One heartbeat for all runs. Never rejects. */
@@ -57,7 +57,7 @@ export class Ownership {
       for (const run of live) this.#confirmedOrFenced(run, confirmed, asked);
       this.board.resume();
     } catch (error) {
-      this.logger.warn('Heartbeats were not written.', { error, executions: live.length });
+      this.onProblem(error);
       if (!live.every((run) => this.#isTrusted(run))) this.board.pause();
     }
   }

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { isExactNumber, isJsonObject, RawJson, readJson, writeJson, type JsonValue } from '#libs/kernel';
+import { ResultReader } from '../results/result-reader.js';
+import type { EventRecord } from './event-record.js';
+
+/**
+ * Puts the first page back into `data_ready`, whose rows are in neither log (contract 02 §10.2). While the result lives
+ * every stream and replay shows them; later the event says `rows_omitted`.
+ */
+@Injectable()
+export class DataReadyRows {
+  /** Several watchers of one event share the work. */
+  readonly #filled = new WeakMap<EventRecord, Promise<string | undefined>>();
+
+  constructor(private readonly results: ResultReader) {}
+
+  /** The payload to show; every other event's as it is. */
+  async shown(executionId: string, event: EventRecord): Promise<string> {
+    if (event.type !== 'data_ready') return event.data;
+    const known = this.#filled.get(event) ?? this.withRows(executionId, event);
+    this.#filled.set(event, known);
+    return (await known) ?? event.data;
+  }
+
+  /** Undefined when the rows are gone. `pageRows` overrides the page size the run was launched with. */
+  async withRows(executionId: string, event: EventRecord, pageRows?: number): Promise<string | undefined> {
+    const payload = readJson(event.data);
+    if (!isJsonObject(payload)) return undefined;
+    const rows = await this.#rows(executionId, pageRows ?? countOf(payload['row_count']));
+    if (!rows) return undefined;
+    const { rows_omitted: _omitted, ...shown } = payload;
+    return writeJson({
+      ...shown,
+      rows: rows.map((row) => new RawJson(row)),
+      row_count: rows.length,
+      has_more: rows.length < countOf(payload['total_rows']),
+    });
+  }
+
+  /** Undefined when the result has expired or cannot be read: the event is shown without rows then. */
+  async #rows(executionId: string, limit: number): Promise<string[] | undefined> {
+    try {
+      const info = await this.results.info(executionId);
+      return info && (await this.results.rows(executionId, info, 0, limit));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function countOf(value: JsonValue | undefined): number {
+  return isExactNumber(value) ? Number(value.value) : 0;
+}

@@ -1,0 +1,201 @@
+import { Injectable } from '@nestjs/common';
+import { isPenstockError, newId, PenstockError, RawJson, writeJson, type Principal } from '#libs/kernel';
+import { ExecutionInstance } from '../instance/execution-instance.js';
+import type { UserLease } from '../instance/user-leases.js';
+import { EventTable } from '../records/event-table.js';
+import type { ExecutionRow } from '../reading/execution-view.js';
+import { VisibleExecutions } from '../reading/visible-executions.js';
+import { DataReadyRows } from './data-ready-rows.js';
+import type { EventRecord, EventType } from './event-record.js';
+import { LocalSource, StoredSource, type EventSource } from './event-source.js';
+import { watchEvents } from './watch-events.js';
+
+/** One event as it goes out. */
+export interface EventFrame {
+  eventId: number;
+  type: EventType;
+  timestamp: string;
+  /** The payload, one line of JSON. */
+  data: string;
+  /** The block of a server-sent-events stream. */
+  block: string;
+}
+
+export interface EventWatch {
+  executionId: string;
+  /** The run has ended and nothing follows the resume point: a stream would be empty. */
+  nothingLeft: boolean;
+  /** Every event after the resume point once, in order, to the end. Ends quietly when the signal aborts. */
+  frames: AsyncIterable<EventFrame>;
+  /** After the frames: what a stream says when it ends without a terminal event, such as `record-unavailable`. */
+  remark(): string | undefined;
+}
+
+export interface EventPage {
+  execution_id: string;
+  events: { event_id: number; event: EventType; timestamp: string; data: RawJson }[];
+  next_after: number;
+  has_more: boolean;
+}
+
+/** Watching executions, from any instance (contract 02 §10.3, 03 §5.4). */
+@Injectable()
+export class ExecutionEvents {
+  constructor(
+    private readonly visible: VisibleExecutions,
+    private readonly table: EventTable,
+    private readonly rows: DataReadyRows,
+    private readonly instance: ExecutionInstance,
+  ) {}
+
+  /**
+   * Opens a watch behind event `after` (0 = all). 404 `result.execution_not_found`; 410 `result.expired` with reason
+   * `event_record_expired` when the events of an ended run are gone. `attach`: an idempotent retry, which then gets one
+   * terminal event made from the row instead. Nothing is read before the iteration asks.
+   */
+  async watch(
+    principal: Principal,
+    executionId: string,
+    options: { after: number; signal: AbortSignal; attach?: boolean },
+  ): Promise<EventWatch> {
+    const row = await this.visible.get(principal, 'execution.read', executionId);
+    const { after, signal } = options;
+    const local = this.instance.hub.local(row.execution_id);
+    if (!local && row.status !== 'RUNNING') return this.#ended(row, after, signal, options.attach ?? false);
+    const source = local
+      ? new LocalSource(local, this.instance.reader, () => undefined)
+      : this.instance.remoteLogs.open(row.execution_id, after);
+    const own = row.triggered_by === principal.userId;
+    const detach = own ? this.instance.attachments.watching(row.execution_id, local !== undefined) : () => undefined;
+    const leave = () => {
+      detach();
+      source.close();
+    };
+    // A door that gives up before it reads must neither keep the run alive nor leave a reader behind.
+    signal.addEventListener('abort', leave, { once: true });
+    return {
+      executionId: row.execution_id,
+      nothingLeft: local?.sealed === true && local.remark === undefined && after >= local.lastId,
+      frames: this.#frames(source, row.execution_id, after, signal, leave),
+      remark: () => source.remark,
+    };
+  }
+
+  /** Events `after …` as a page; works while the run goes on too. */
+  async page(principal: Principal, executionId: string, asked: { after: number; limit: number }): Promise<EventPage> {
+    const row = await this.visible.get(principal, 'execution.read', executionId);
+    const id = row.execution_id;
+    const local = this.instance.hub.local(id);
+    const source = local
+      ? new LocalSource(local, this.instance.reader, () => undefined)
+      : new StoredSource(id, this.instance.reader);
+    const found = await source.read(asked.after, asked.limit + 1);
+    const events = found.slice(0, asked.limit);
+    return {
+      execution_id: id,
+      events: await Promise.all(
+        events.map(async (event) => ({
+          event_id: event.eventId,
+          event: event.type,
+          timestamp: event.timestamp,
+          data: new RawJson(await this.rows.shown(id, event)),
+        })),
+      ),
+      next_after: events.at(-1)?.eventId ?? asked.after,
+      has_more: found.length > asked.limit,
+    };
+  }
+
+  /** One of the person's streams; 429 `rate_limit.exceeded` when there are no more. The door gives it back at the close. */
+  stream(principal: Principal): Promise<UserLease> {
+    return this.instance.leases.stream(principal.userId, newId());
+  }
+
+  /** Whether the right to watch still stands: asked at most once per heartbeat of a stream. */
+  async mayStillWatch(principal: Principal, executionId: string): Promise<boolean> {
+    try {
+      await this.visible.get(principal, 'execution.read', executionId);
+      return true;
+    } catch (error) {
+      if (isPenstockError(error)) return false;
+      // The database is away: streams live on, nothing new is shown to them anyway.
+      return true;
+    }
+  }
+
+  async #ended(row: ExecutionRow, after: number, signal: AbortSignal, attach: boolean): Promise<EventWatch> {
+    const id = row.execution_id;
+    const source = new StoredSource(id, this.instance.reader);
+    const remark = () => undefined;
+    const [next] = await source.read(after, 1);
+    if (next) {
+      return {
+        executionId: id,
+        nothingLeft: false,
+        frames: this.#frames(source, id, after, signal, () => undefined),
+        remark,
+      };
+    }
+    const kept = after > 0 && (await this.table.read(id, 0, 1)).length > 0;
+    if (!kept && attach)
+      return { executionId: id, nothingLeft: false, frames: this.#single(id, terminalOf(row)), remark };
+    if (!kept) throw new PenstockError('result.expired', { details: { reason: 'event_record_expired' } });
+    return {
+      executionId: id,
+      nothingLeft: true,
+      frames: this.#frames(source, id, after, signal, () => undefined),
+      remark,
+    };
+  }
+
+  async *#frames(
+    source: EventSource,
+    executionId: string,
+    after: number,
+    signal: AbortSignal,
+    leave: () => void,
+  ): AsyncGenerator<EventFrame, void, void> {
+    try {
+      for await (const event of watchEvents(source, after, signal)) yield await this.#frame(executionId, event);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      leave();
+    }
+  }
+
+  async *#single(executionId: string, event: EventRecord): AsyncGenerator<EventFrame, void, void> {
+    yield await this.#frame(executionId, event);
+  }
+
+  async #frame(executionId: string, event: EventRecord): Promise<EventFrame> {
+    const { eventId, type, timestamp } = event;
+    const data = await this.rows.shown(executionId, event);
+    return { eventId, type, timestamp, data, block: `event: ${type}\nid: ${eventId}\ndata: ${data}\n\n` };
+  }
+}
+
+/** What an ended row tells when both logs are gone. Its number is the first: nothing else is left to number. */
+function terminalOf(row: ExecutionRow): EventRecord {
+  const stamp = row.completed_at ?? row.started_at;
+  const common = {
+    execution_id: row.execution_id,
+    correlation_id: row.correlation_id,
+    pipeline_id: row.pipeline_id,
+    status: row.status,
+    node_stats: new RawJson(row.node_stats_json ?? '[]'),
+  };
+  const error = new RawJson(row.error_json ?? 'null');
+  const event = (type: EventType, fields: Record<string, unknown>): EventRecord => ({
+    eventId: 1,
+    type,
+    timestamp: stamp,
+    data: writeJson({ ...common, ...fields }),
+  });
+  if (row.status === 'SUCCESS') return event('pipeline_completed', { completed_at: stamp });
+  if (row.status === 'FAILED')
+    return event('pipeline_failed', { failed_at: stamp, failed_node_id: row.failed_node_id, error });
+  return event('execution_aborted', {
+    aborted_at: stamp,
+    reason: row.error_json === null ? 'cancelled' : 'instance_lost',
+  });
+}

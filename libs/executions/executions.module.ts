@@ -1,0 +1,63 @@
+import { Module } from '@nestjs/common';
+import { register } from 'prom-client';
+import { DatasourcesModule } from '#libs/datasources';
+import { PipelinesModule } from '#libs/pipelines';
+import { TemplatesModule } from '#libs/templates';
+import { DataReadyRows } from './events/data-ready-rows.js';
+import { ExecutionEvents } from './events/execution-events.js';
+import { ExecutionMetrics } from './execution-metrics.js';
+import { Drain } from './instance/drain.js';
+import { ExecutionInstance } from './instance/execution-instance.js';
+import { ExecutionJobs } from './jobs/execution-jobs.js';
+import { Retention } from './jobs/retention.js';
+import { Sweep } from './jobs/sweep.js';
+import { Idempotency } from './launch/idempotency.js';
+import { Launcher } from './launch/launcher.js';
+import { ExecutionRepository } from './reading/execution.repository.js';
+import { ExecutionResults } from './reading/execution-results.js';
+import { ExecutionService } from './reading/execution.service.js';
+import { VisibleExecutions } from './reading/visible-executions.js';
+import { EventTable } from './records/event-table.js';
+import { ExecutionInserts } from './records/execution-inserts.js';
+import { FinishedRuns } from './records/finished-runs.js';
+import { PurgeExecutions } from './records/purge-executions.js';
+import { ResultReader } from './results/result-reader.js';
+import { StagingHealth } from './staging/staging-health.js';
+
+/** One instance of everything: the process owns one engine, however many doors use it. */
+@Module({
+  imports: [DatasourcesModule, TemplatesModule, PipelinesModule],
+  providers: [
+    { provide: ExecutionMetrics, useFactory: () => new ExecutionMetrics(register) },
+    DataReadyRows,
+    Drain,
+    EventTable,
+    ExecutionEvents,
+    ExecutionInserts,
+    ExecutionInstance,
+    ExecutionJobs,
+    ExecutionRepository,
+    ExecutionResults,
+    ExecutionService,
+    FinishedRuns,
+    Idempotency,
+    Launcher,
+    PurgeExecutions,
+    ResultReader,
+    Retention,
+    StagingHealth,
+    Sweep,
+    VisibleExecutions,
+  ],
+  exports: [
+    Drain,
+    ExecutionEvents,
+    ExecutionJobs,
+    ExecutionResults,
+    ExecutionService,
+    Launcher,
+    PurgeExecutions,
+    StagingHealth,
+  ],
+})
+export class ExecutionsModule {}

@@ -1,0 +1,155 @@
+import { Injectable } from '@nestjs/common';
+import { Configuration, PenstockError, RawJson, writeJson, type Principal } from '#libs/kernel';
+import { csvHeader, csvLine } from '#libs/typesystem';
+import { ExecutionMetrics } from '../execution-metrics.js';
+import { DataReadyRows } from '../events/data-ready-rows.js';
+import { ExecutionInstance } from '../instance/execution-instance.js';
+import { ResultReader, type StoredResultInfo } from '../results/result-reader.js';
+import { wireColumn, type WireColumn } from '../run/run-events.js';
+import { VisibleExecutions } from './visible-executions.js';
+
+/** A page of the result cursor (03 §6). `rows`: JSON array texts, never parsed on the way. */
+export interface ResultPage {
+  execution_id: string;
+  schema: WireColumn[];
+  rows: RawJson[];
+  row_count: number;
+  offset: number;
+  limit: number;
+  total_rows: number;
+  has_more: boolean;
+  expires_at: string | null;
+}
+
+/** Serves stored results (03 §6). */
+@Injectable()
+export class ExecutionResults {
+  readonly #pageRows: number;
+  readonly #pageMaxRows: number;
+
+  constructor(
+    private readonly visible: VisibleExecutions,
+    private readonly reader: ResultReader,
+    private readonly rows: DataReadyRows,
+    private readonly instance: ExecutionInstance,
+    private readonly metrics: ExecutionMetrics,
+    configuration: Configuration,
+  ) {
+    this.#pageRows = configuration.get('datapipelines.result.page-size-rows');
+    this.#pageMaxRows = configuration.get('datapipelines.result.page-max-rows');
+  }
+
+  /**
+   * Rows `offset …`; past the end is an empty page. Codes in the order of 03 §6: `result.execution_not_found`,
+   * `result.execution_incomplete`, `result.execution_failed`, `result.expired`, `result.storage_unavailable`.
+   */
+  async page(
+    principal: Principal,
+    executionId: string,
+    asked: { offset?: number; limit?: number },
+  ): Promise<ResultPage> {
+    const offset = Math.max(asked.offset ?? 0, 0);
+    const limit = Math.min(Math.max(asked.limit ?? this.#pageRows, 1), this.#pageMaxRows);
+    const info = await this.#info(principal, executionId, 'json');
+    if (!info) return emptyPage(executionId, offset, limit);
+    const rows = await this.reader.rows(executionId, info, offset, limit);
+    if (!rows) throw this.#expired('json');
+    this.metrics.cursorRead('json', 'hit');
+    return {
+      execution_id: executionId,
+      schema: info.columns.map(wireColumn),
+      rows: rows.map((row) => new RawJson(row)),
+      row_count: rows.length,
+      offset,
+      limit,
+      total_rows: info.totalRows,
+      has_more: offset + rows.length < info.totalRows,
+      expires_at: info.expiresAt,
+    };
+  }
+
+  /**
+   * The whole result as CSV, in pieces. Resolves when the result is known to be there; an expiry midway rejects the
+   * iteration, and the door then breaks the connection instead of ending a short file cleanly.
+   */
+  async csv(principal: Principal, executionId: string, signal?: AbortSignal): Promise<AsyncIterable<string>> {
+    const info = await this.#info(principal, executionId, 'csv');
+    if (!info) return nothing();
+    this.metrics.cursorRead('csv', 'hit');
+    return this.#csvPieces(executionId, info, signal);
+  }
+
+  /**
+   * The `data_ready` fields with the rows of the first page, as JSON text: the body of a published endpoint. The caller
+   * has just run it. `result.expired` when the result is gone already.
+   */
+  async firstPageJson(executionId: string, pageRows?: number): Promise<string> {
+    const events = await this.instance.reader.range(executionId, 0, Number.MAX_SAFE_INTEGER);
+    const ready = events.find(({ type }) => type === 'data_ready');
+    if (!ready) return noRows(executionId);
+    const filled = await this.rows.withRows(executionId, ready, pageRows);
+    if (filled === undefined) throw this.#expired('json');
+    return filled;
+  }
+
+  async *#csvPieces(
+    executionId: string,
+    info: StoredResultInfo,
+    signal?: AbortSignal,
+  ): AsyncGenerator<string, void, void> {
+    const { columns, totalRows } = info;
+    yield csvHeader(columns);
+    let written = 0;
+    for await (const lines of this.reader.lines(executionId, info, 0, totalRows, signal)) {
+      yield lines.map((line) => csvLine(columns, line)).join('');
+      written += lines.length;
+    }
+    if (written < totalRows) throw this.#expired('csv');
+  }
+
+  /** Undefined: the run had no caller node. */
+  async #info(
+    principal: Principal,
+    executionId: string,
+    format: 'json' | 'csv',
+  ): Promise<StoredResultInfo | undefined> {
+    const row = await this.visible.get(principal, 'execution.result.read', executionId);
+    if (row.status === 'RUNNING') throw new PenstockError('result.execution_incomplete');
+    if (row.status !== 'SUCCESS') {
+      throw new PenstockError('result.execution_failed', { details: { status: row.status } });
+    }
+    if (row.result_row_count === null) return undefined;
+    const info = await this.reader.info(row.execution_id);
+    if (!info) throw this.#expired(format);
+    return info;
+  }
+
+  #expired(format: 'json' | 'csv'): PenstockError {
+    this.metrics.cursorRead(format, 'expired');
+    return new PenstockError('result.expired');
+  }
+}
+
+function emptyPage(executionId: string, offset: number, limit: number): ResultPage {
+  return {
+    execution_id: executionId,
+    schema: [],
+    rows: [],
+    row_count: 0,
+    offset,
+    limit,
+    total_rows: 0,
+    has_more: false,
+    expires_at: null,
+  };
+}
+
+/** The run had no caller node: nothing to fetch, so no `result_url` either. */
+function noRows(executionId: string): string {
+  const nothing = { schema: [], rows: [], row_count: 0, total_rows: 0, has_more: false, warnings: [] };
+  return writeJson({ execution_id: executionId, ...nothing });
+}
+
+async function* nothing(): AsyncGenerator<string, void, void> {
+  // No caller node: a file without header and rows.
+}

@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import {
+  isUuid,
+  type KeysetListing,
+  type KeysetPage,
+  type Listing,
+  type OffsetPage,
+  type Principal,
+} from '#libs/kernel';
+import { Database } from '#libs/persistence';
+import type { ExecutionStatus } from '../records/execution-status.js';
+import type { ExecutionTrigger } from '../records/execution-inserts.js';
+import type { ExecutionRow } from './execution-view.js';
+
+export interface ExecutionFilter {
+  pipelineId?: string | undefined;
+  status?: ExecutionStatus | undefined;
+  /** RFC 3339; both exclusive. */
+  startedAfter?: string | undefined;
+  startedBefore?: string | undefined;
+  triggeredVia?: ExecutionTrigger | undefined;
+  rootExecutionId?: string | undefined;
+}
+
+/** A row and its place in the list, for `after` and `before`. */
+export interface PlacedRow {
+  row: ExecutionRow;
+  cursor: string;
+}
+
+const COLUMNS = `e.execution_id, e.pipeline_id, e.pipeline_version, e.status, e.parameters_json, e.triggered_by,
+  e.triggered_via, e.correlation_id, e.started_at, e.completed_at, e.duration_ms, e.failed_node_id, e.error_json,
+  e.node_stats_json, e.result_row_count, e.result_size_bytes, e.parent_execution_id, e.parent_node_id,
+  e.root_execution_id, (v.released_at IS NULL OR e.started_at < v.released_at) AS draft_run`;
+
+const FROM = `FROM pipeline_executions e
+  JOIN pipelines p ON p.id = e.pipeline_id
+  JOIN pipeline_versions v ON v.pipeline_id = e.pipeline_id AND v.version = e.pipeline_version`;
+
+const CURSOR = /^(\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)~([0-9a-f-]{36})$/;
+
+interface Predicate {
+  sql: string;
+  params: unknown[];
+}
+
+/** Reads executions. The workspace, and what an endpoint key may see, are predicates of every statement (03 §4). */
+@Injectable()
+export class ExecutionRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Undefined for an unknown id and for one that is not the principal's to see, alike. */
+  async find(principal: Principal, workspaceId: string, executionId: string): Promise<ExecutionRow | undefined> {
+    if (!isUuid(executionId)) return undefined;
+    const { sql, params } = visible(principal, workspaceId);
+    params.push(executionId);
+    const rows = await this.database.query<ExecutionRow>(
+      `SELECT ${COLUMNS} ${FROM} WHERE ${sql} AND e.execution_id = $${params.length}`,
+      params,
+    );
+    return rows[0];
+  }
+
+  async list(workspaceId: string, filter: ExecutionFilter, page: OffsetPage): Promise<Listing<ExecutionRow>> {
+    const { sql, params } = filtered(workspaceId, filter);
+    const total = await this.count(workspaceId, filter);
+    params.push(page.limit, page.offset);
+    const items = await this.database.query<ExecutionRow>(
+      `SELECT ${COLUMNS} ${FROM} WHERE ${sql} ORDER BY e.started_at DESC, e.execution_id
+        LIMIT $${params.length - 1} OFFSET $${params.length}`,
+      params,
+    );
+    return { items, total };
+  }
+
+  async count(workspaceId: string, filter: ExecutionFilter): Promise<number> {
+    const { sql, params } = filtered(workspaceId, filter);
+    const rows = await this.database.query<{ total: number }>(
+      `SELECT COUNT(*)::int AS total FROM pipeline_executions e JOIN pipelines p ON p.id = e.pipeline_id WHERE ${sql}`,
+      params,
+    );
+    return rows[0]?.total ?? 0;
+  }
+
+  /** Newest first. Undefined: a cursor is not one of ours. */
+  async keyset(
+    workspaceId: string,
+    filter: ExecutionFilter,
+    page: KeysetPage,
+  ): Promise<KeysetListing<PlacedRow> | undefined> {
+    const backwards = page.last !== undefined || page.before !== undefined;
+    const limit = (backwards ? page.last : page.first) ?? 50;
+    const cursor = backwards ? page.before : page.after;
+    const place = cursor === undefined ? undefined : CURSOR.exec(cursor);
+    if (place === null) return undefined;
+    const { sql, params } = filtered(workspaceId, filter);
+    const beyond = place ? ` AND ${beyondPlace(params, backwards, place[1]!, place[2]!)}` : '';
+    params.push(limit + 1);
+    const order = backwards ? 'e.started_at, e.execution_id DESC' : 'e.started_at DESC, e.execution_id';
+    const rows = await this.database.query<ExecutionRow>(
+      `SELECT ${COLUMNS} ${FROM} WHERE ${sql}${beyond} ORDER BY ${order} LIMIT $${params.length}`,
+      params,
+    );
+    const more = rows.length > limit;
+    const kept = rows.slice(0, limit);
+    const items = (backwards ? kept.reverse() : kept).map((row) => ({
+      row,
+      cursor: `${row.started_at}~${row.execution_id}`,
+    }));
+    return {
+      items,
+      hasNext: backwards ? place !== undefined : more,
+      hasPrevious: backwards ? more : place !== undefined,
+    };
+  }
+}
+
+/** Later in the list: started before, or at the same moment with a greater id. */
+function beyondPlace(params: unknown[], backwards: boolean, startedAt: string, executionId: string): string {
+  params.push(startedAt, executionId);
+  const at = `$${params.length - 1}::timestamptz`;
+  const id = `$${params.length}::uuid`;
+  return backwards
+    ? `(e.started_at > ${at} OR (e.started_at = ${at} AND e.execution_id < ${id}))`
+    : `(e.started_at < ${at} OR (e.started_at = ${at} AND e.execution_id > ${id}))`;
+}
+
+function visible(principal: Principal, workspaceId: string): Predicate {
+  const params: unknown[] = [workspaceId];
+  let sql = 'p.workspace_id = $1';
+  if (principal.keyKind !== 'endpoint') return { sql, params };
+  // The audit row is committed right before the run it proves (03 §7).
+  params.push(principal.keyId);
+  sql += ` AND EXISTS (
+    SELECT 1 FROM audit_log a
+     WHERE a.event = 'endpoint.served' AND a.key_id = $2 AND a.details_json->>'execution_id' = e.execution_id::text
+       AND a.timestamp BETWEEN e.started_at - INTERVAL '10 minutes' AND e.started_at + INTERVAL '1 minute')`;
+  return { sql, params };
+}
+
+function filtered(workspaceId: string, filter: ExecutionFilter): Predicate {
+  const params: unknown[] = [workspaceId];
+  const terms = ['p.workspace_id = $1'];
+  const add = (term: (placeholder: string) => string, value: string | undefined) => {
+    if (value === undefined) return;
+    params.push(value);
+    terms.push(term(`$${params.length}`));
+  };
+  for (const id of [filter.pipelineId, filter.rootExecutionId])
+    if (id !== undefined && !isUuid(id)) terms.push('FALSE');
+  if (!terms.includes('FALSE')) {
+    add((value) => `e.pipeline_id = ${value}::uuid`, filter.pipelineId);
+    add((value) => `e.root_execution_id = ${value}::uuid`, filter.rootExecutionId);
+  }
+  add((value) => `e.status = ${value}`, filter.status);
+  add((value) => `e.triggered_via = ${value}`, filter.triggeredVia);
+  add((value) => `e.started_at > ${value}::timestamptz`, filter.startedAfter);
+  add((value) => `e.started_at < ${value}::timestamptz`, filter.startedBefore);
+  return { sql: terms.join(' AND '), params };
+}

@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { authorise, holdsCapability } from '#libs/identity';
+import {
+  Configuration,
+  PenstockError,
+  type KeysetListing,
+  type KeysetPage,
+  type Listing,
+  type OffsetPage,
+  type Principal,
+} from '#libs/kernel';
+import { TransientStore } from '#libs/transient';
+import { ExecutionInstance } from '../instance/execution-instance.js';
+import { ResultReader } from '../results/result-reader.js';
+import { executionView, type ExecutionView } from './execution-view.js';
+import { ExecutionRepository, type ExecutionFilter } from './execution.repository.js';
+import { VisibleExecutions } from './visible-executions.js';
+
+/** An execution and its place in the list, for `after` and `before`. */
+export interface ListedExecution {
+  execution: ExecutionView;
+  cursor: string;
+}
+
+/** History and cancellation of executions (03 §5.1, §5.6). */
+@Injectable()
+export class ExecutionService {
+  readonly #detail: 'full' | 'structured';
+  readonly #baseUrl: string;
+  readonly #flagTtlSeconds: number;
+
+  constructor(
+    private readonly executions: ExecutionRepository,
+    private readonly visible: VisibleExecutions,
+    private readonly results: ResultReader,
+    private readonly store: TransientStore,
+    private readonly instance: ExecutionInstance,
+    configuration: Configuration,
+  ) {
+    this.#detail = configuration.get('datapipelines.executions.error-detail');
+    this.#baseUrl = configuration.get('datapipelines.auth.base-url') ?? '';
+    this.#flagTtlSeconds = configuration.get('datapipelines.executor.execution-timeout-seconds');
+  }
+
+  /** Runs of the workspace, newest first. */
+  async list(principal: Principal, filter: ExecutionFilter, page: OffsetPage): Promise<Listing<ExecutionView>> {
+    const { items, total } = await this.executions.list(this.#listable(principal), filter, page);
+    return { items: items.map((row) => executionView(row, this.#detail)), total };
+  }
+
+  /** As `list`, by key. 400 `graphql.cursor_invalid` for a cursor that is not of this list. */
+  async listKeyset(
+    principal: Principal,
+    filter: ExecutionFilter,
+    page: KeysetPage,
+  ): Promise<KeysetListing<ListedExecution>> {
+    const found = await this.executions.keyset(this.#listable(principal), filter, page);
+    if (!found) throw new PenstockError('graphql.cursor_invalid');
+    const items = found.items.map(({ row, cursor }) => ({ execution: executionView(row, this.#detail), cursor }));
+    return { ...found, items };
+  }
+
+  async count(principal: Principal, filter: ExecutionFilter): Promise<number> {
+    return this.executions.count(this.#listable(principal), filter);
+  }
+
+  /** With `result_url` and `result_expires_at` while the result lives. */
+  async read(principal: Principal, executionId: string): Promise<ExecutionView> {
+    const view = executionView(await this.visible.get(principal, 'execution.read', executionId), this.#detail);
+    if (view.status !== 'SUCCESS' || view.result_row_count === null) return view;
+    const expiresAt = await this.#expiryOf(executionId);
+    if (expiresAt === undefined) return view;
+    const result_url = `${this.#baseUrl}/api/v1/executions/${executionId}/result`;
+    return { ...view, result_url, result_expires_at: expiresAt };
+  }
+
+  /**
+   * Asks for the end of a run; `execution_aborted` tells that it came. Own runs, or any for a workspace admin. 409
+   * `pipeline.execution.not_running`; 503 `pipeline.execution.cancel_unavailable` when the owner is elsewhere and cannot
+   * be told.
+   */
+  async cancel(principal: Principal, executionId: string): Promise<void> {
+    const row = await this.visible.get(principal, 'execution.cancel', executionId);
+    const workspace = authorise(principal, 'execution.cancel');
+    if (row.triggered_by !== principal.userId && !holdsCapability(workspace, 'ws_admin')) {
+      throw new PenstockError('auth.role_required', {
+        message: 'Only who started a run, or an administrator of the workspace, may cancel it.',
+        details: { operation: 'execution.cancel', required: 'ws_admin' },
+      });
+    }
+    if (row.status !== 'RUNNING')
+      throw new PenstockError('pipeline.execution.not_running', { details: { status: row.status } });
+    const local = this.instance.runs.get(row.execution_id);
+    local?.cancel('cancelled');
+    try {
+      await this.store.requestCancel(row.execution_id, 'cancelled', this.#flagTtlSeconds);
+    } catch (error) {
+      if (!local) throw new PenstockError('pipeline.execution.cancel_unavailable', { cause: error });
+    }
+  }
+
+  /** An endpoint key reads its own runs by id only. */
+  #listable(principal: Principal): string {
+    const workspace = authorise(principal, 'execution.read');
+    if (principal.keyKind !== 'endpoint') return workspace.id;
+    throw new PenstockError('endpoint.key_kind_refused', { details: { reason: 'endpoint_key_off_surface' } });
+  }
+
+  /** A store that is down hides the link, never the row. */
+  async #expiryOf(executionId: string): Promise<string | undefined> {
+    try {
+      return (await this.results.info(executionId))?.expiresAt;
+    } catch (error) {
+      this.instance.logger.debug('A result could not be looked for.', { execution_id: executionId, error });
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import { Injectable } from '@nestjs/common';
+import { authorise, type OperationId } from '#libs/identity';
+import { PenstockError, type Principal } from '#libs/kernel';
+import type { ExecutionRow } from './execution-view.js';
+import { ExecutionRepository } from './execution.repository.js';
+
+/** Finds the execution an operation is about, or answers as if there were none (03 §4). */
+@Injectable()
+export class VisibleExecutions {
+  constructor(private readonly executions: ExecutionRepository) {}
+
+  /** 404 `result.execution_not_found`, never 403, for what is not the principal's to see. */
+  async get(principal: Principal, operation: OperationId, executionId: string): Promise<ExecutionRow> {
+    const workspace = authorise(principal, operation);
+    const row = await this.executions.find(principal, workspace.id, executionId);
+    if (!row) throw new PenstockError('result.execution_not_found');
+    return row;
+  }
+}
