@@ -1,0 +1,241 @@
+import { Registry } from 'prom-client';
+import type { DatasourceAccess } from '#libs/datasources';
+import {
+  loadConfiguration,
+  newId,
+  SilentLogger,
+  SystemClock,
+  writeJson,
+  type Configuration,
+  type Logger,
+  type Principal,
+} from '#libs/kernel';
+import type { Database } from '#libs/persistence';
+import { ContextBuilder, PipelineCatalog } from '#libs/pipelines';
+import { TemplateCatalog, TemplateRenderer } from '#libs/templates';
+import type { TransientStore } from '#libs/transient';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postgres.js';
+import { DataReadyRows } from './events/data-ready-rows.js';
+import { ExecutionEvents, type EventFrame } from './events/execution-events.js';
+import { ExecutionMetrics } from './execution-metrics.js';
+import { Drain } from './instance/drain.js';
+import { ExecutionInstance } from './instance/execution-instance.js';
+import { ExecutionJobs } from './jobs/execution-jobs.js';
+import { Retention } from './jobs/retention.js';
+import { Sweep } from './jobs/sweep.js';
+import { Idempotency } from './launch/idempotency.js';
+import type { Launched, LaunchRequest } from './launch/launch-request.js';
+import { Launcher } from './launch/launcher.js';
+import { ExecutionRepository } from './reading/execution.repository.js';
+import { ExecutionResults } from './reading/execution-results.js';
+import { ExecutionService } from './reading/execution.service.js';
+import { VisibleExecutions } from './reading/visible-executions.js';
+import { EventTable } from './records/event-table.js';
+import { ExecutionInserts } from './records/execution-inserts.js';
+import { FinishedRuns } from './records/finished-runs.js';
+import { PurgeExecutions } from './records/purge-executions.js';
+import { ResultReader } from './results/result-reader.js';
+
+/** A node as a test writes it; the SQL becomes a template of its own. */
+export interface TestNode {
+  id: string;
+  sql: string;
+  type?: 'DQL' | 'DML' | 'DDL';
+  source?: string;
+  dialect?: string;
+  output?: object;
+  after?: string[];
+  settings?: object;
+}
+
+/** A workspace with a person in it, on a migrated database; pipelines are written straight into the tables. */
+export class TestWorkspace {
+  readonly workspaceId = newId();
+  readonly userId = newId();
+  readonly name = `w${this.workspaceId.slice(0, 8)}`;
+
+  private constructor(readonly database: Database) {}
+
+  static async create(database: Database): Promise<TestWorkspace> {
+    const workspace = new TestWorkspace(database);
+    await database.execute(
+      `INSERT INTO users (id, email, display_name, provider, provider_subject) VALUES ($1, $2, 'Test', 'local', $2)`,
+      [workspace.userId, `${workspace.userId}@example.test`],
+    );
+    await database.execute('INSERT INTO workspaces (id, name, display_name, created_by) VALUES ($1, $2, $2, $3)', [
+      workspace.workspaceId,
+      workspace.name,
+      workspace.userId,
+    ]);
+    return workspace;
+  }
+
+  principal(overrides: Partial<Principal> = {}): Principal {
+    return {
+      userId: this.userId,
+      email: `${this.userId}@example.test`,
+      displayName: 'Test',
+      method: 'session',
+      surface: 'session',
+      scopes: [],
+      superAdmin: false,
+      mustChangePassword: false,
+      workspace: {
+        id: this.workspaceId,
+        name: this.name,
+        flags: { author: true, promoter: true, admin: false },
+        superAdmin: false,
+        implicit: false,
+      },
+      correlationId: newId(),
+      ...overrides,
+    };
+  }
+
+  /** A released pipeline; returns its id. */
+  async pipeline(nodes: readonly TestNode[], body: { parameters?: object; settings?: object; draft?: boolean } = {}) {
+    const id = newId();
+    const status = body.draft ? 'DRAFT' : 'RELEASED';
+    const stored = [];
+    for (const node of nodes) {
+      const { id: nodeId, type = 'DQL', source = 'tempdb', output, after = [], settings } = node;
+      const template = await this.#template(`t/${id}/${nodeId}`, node.sql, node.dialect ?? 'DUCKDB');
+      stored.push({ id: nodeId, type, source, template, depends_on: after, output, settings });
+    }
+    const document = {
+      schema_version: 1,
+      name: `p/${id}`,
+      display_name: 'Test',
+      description: '',
+      settings: body.settings,
+      parameters: body.parameters ?? {},
+      nodes: stored,
+    };
+    await this.database.execute(
+      `INSERT INTO pipelines (id, workspace_id, name, display_name, owner_id, current_version)
+       VALUES ($1, $2, $3, 'Test', $4, $5)`,
+      [id, this.workspaceId, document.name, this.userId, body.draft ? null : 1],
+    );
+    await this.database.execute(
+      `INSERT INTO pipeline_versions (pipeline_id, version, body_json, status, body_hash, released_at, created_by)
+       VALUES ($1, 1, $2::jsonb, $3, 'x', CASE WHEN $3 = 'RELEASED' THEN NOW() END, $4)`,
+      [id, writeJson(document), status, this.userId],
+    );
+    return id;
+  }
+
+  async #template(name: string, body: string, dialect: string): Promise<{ id: string; version: number }> {
+    const id = newId();
+    await this.database.execute(
+      `INSERT INTO templates (id, workspace_id, name, display_name, current_version, created_by) VALUES ($1, $2, $3, 'T', 1, $4)`,
+      [id, this.workspaceId, name, this.userId],
+    );
+    await this.database.execute(
+      `INSERT INTO template_versions (template_id, version, dialect, body, body_hash, created_by) VALUES ($1, 1, $2, $3, $4, $5)`,
+      [id, dialect, body, newId(), this.userId],
+    );
+    return { id: name, version: 1 };
+  }
+}
+
+export interface InstanceParts {
+  database: Database;
+  store: TransientStore;
+  datasources?: DatasourceAccess;
+  settings?: Record<string, string>;
+  logger?: Logger;
+}
+
+/** One server instance's executions, put together by hand. Several in one process share what they are given. */
+export class TestInstance {
+  readonly configuration: Configuration;
+  readonly instance: ExecutionInstance;
+  readonly launcher: Launcher;
+  readonly service: ExecutionService;
+  readonly results: ExecutionResults;
+  readonly events: ExecutionEvents;
+  readonly sweep: Sweep;
+  readonly retention: Retention;
+  readonly drain: Drain;
+  readonly purge: PurgeExecutions;
+  readonly jobs: ExecutionJobs;
+  readonly spillRoot: string;
+
+  private constructor({ database, store, datasources, settings, logger = new SilentLogger() }: InstanceParts) {
+    this.spillRoot = mkdtempSync(join(tmpdir(), 'executions-'));
+    this.configuration = loadConfiguration({
+      DATAPIPELINES_STAGING_SPILL_DIRECTORY: this.spillRoot,
+      DATAPIPELINES_TEMPLATES_RENDER_ISOLATION: 'inline',
+      ...settings,
+    });
+    const config = this.configuration;
+    const metrics = new ExecutionMetrics(new Registry());
+    const renderer = new TemplateRenderer(config);
+    const contexts = new ContextBuilder(config);
+    const access = datasources ?? NO_DATASOURCES;
+    this.instance = new ExecutionInstance(config, database, store, renderer, access, contexts, metrics, logger);
+    const repository = new ExecutionRepository(database);
+    const visible = new VisibleExecutions(repository);
+    const reader = new ResultReader(store);
+    const rows = new DataReadyRows(reader);
+    const table = new EventTable(database);
+    this.launcher = new Launcher(
+      new PipelineCatalog(database),
+      new TemplateCatalog(database),
+      new ExecutionInserts(database),
+      new Idempotency(store, database, config),
+      new FinishedRuns(database, this.instance),
+      this.instance,
+    );
+    this.service = new ExecutionService(repository, visible, reader, store, this.instance, config);
+    this.results = new ExecutionResults(visible, reader, rows, this.instance, metrics, config);
+    this.events = new ExecutionEvents(visible, table, rows, this.instance);
+    this.sweep = new Sweep(database, table, store, this.instance, metrics, config);
+    this.retention = new Retention(database, config);
+    this.drain = new Drain(this.instance, config);
+    this.purge = new PurgeExecutions(store, this.instance, config);
+    this.jobs = new ExecutionJobs(this.instance, this.sweep, this.retention, new SystemClock(), config);
+  }
+
+  static async start(parts: InstanceParts): Promise<TestInstance> {
+    const instance = new TestInstance(parts);
+    await instance.instance.start();
+    return instance;
+  }
+
+  async stop(): Promise<void> {
+    await this.drain.begin({ hurry: true });
+    await this.instance.stop();
+    rmSync(this.spillRoot, { recursive: true, force: true });
+  }
+
+  launch(principal: Principal, pipelineId: string, request: Partial<LaunchRequest> = {}): Promise<Launched> {
+    const base = {
+      pipelineId,
+      parameters: Object.create(null) as Record<string, never>,
+      triggeredVia: 'UI',
+      detached: true,
+    };
+    return this.launcher.launch(principal, { ...base, ...request } as LaunchRequest);
+  }
+
+  /** Every frame of an execution, from the first to the last. */
+  async frames(principal: Principal, executionId: string, after = 0): Promise<EventFrame[]> {
+    const watch = await this.events.watch(principal, executionId, { after, signal: AbortSignal.timeout(20_000) });
+    const frames: EventFrame[] = [];
+    for await (const frame of watch.frames) frames.push(frame);
+    return frames;
+  }
+}
+
+/** For pipelines that use none. */
+const NO_DATASOURCES = {
+  live: () => Promise.resolve(undefined),
+  poolSize: () => 1,
+  connectionTimeoutMs: () => 1000,
+} as unknown as DatasourceAccess;
+
+export { createTestDatabase, type TestDatabase };
