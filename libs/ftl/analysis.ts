@@ -71,7 +71,8 @@ class PolicyScan {
       const { node, hidden } = visit;
       this.#visit(node, hidden, note('direct'), note('guarded_condition'));
       const inner = hide(hidden, namesOf(node));
-      for (const block of blocksOf(node).toReversed()) pushAll(stack, block, inner);
+      const otherwise = node.kind === 'list' ? node.otherwise : null;
+      for (const block of blocksOf(node).toReversed()) pushAll(stack, block, block === otherwise ? hidden : inner);
     }
     return [...this.#uses.values()].sort((a, b) => a.line - b.line || a.column - b.column);
   }

@@ -24,12 +24,8 @@ const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[
 function url(call: BuiltinCall): Value {
   if (call.count > 0 && !/^utf-?8$/i.test(call.textArgument(0).text)) throw call.fault('the only charset is UTF-8.');
   const source = call.text();
-  const encoded = encodeURIComponent(source.text.replace(LONE_SURROGATE, '\uFFFD')).replace(/[()*]/g, hexOf);
+  const encoded = encodeURIComponent(source.text.replace(LONE_SURROGATE, '\uFFFD'));
   return call.string(call.name === 'url_path' ? encoded.replaceAll('%2F', '/') : encoded, source);
-}
-
-function hexOf(c: string): string {
-  return `%${c.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\f': '\\f', '\b': '\\b' };

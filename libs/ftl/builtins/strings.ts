@@ -86,17 +86,26 @@ function truncate(call: BuiltinCall): Value {
   const most = call.indexArgument(0);
   if (most < 0) throw call.fault('needs a length of at least 0.');
   const terminator = call.count > 1 ? call.textArgument(1) : { text: '[...]', taint: null };
-  if (source.text.length <= most) return call.string(source.text, source);
-  const room = Math.max(0, most - terminator.text.length);
-  let kept = source.text.slice(0, room);
-  if (call.name !== 'truncate_c' && /\S/.test(source.text[room] ?? ' ')) {
-    const words = kept.replace(/\S+$/, '');
-    // Cutting inside a word is the fallback when whole words would waste too much of the room.
-    if (call.name === 'truncate_w' || words.trim().length * 4 >= room * 3) kept = words;
+  return call.string(truncated(source.text, most, terminator.text, call.name), source, terminator);
+}
+
+/** Cuts at a word end if that fills three quarters of the room, else inside a word. */
+function truncated(text: string, most: number, terminator: string, mode: string): string {
+  if (text.length <= most) return text;
+  const atWord = mode === 'truncate_c' ? null : cutAt(text, most, terminator, true);
+  if (atWord !== null && (mode === 'truncate_w' || atWord.length >= most * 0.75)) return atWord;
+  return cutAt(text, most, terminator, false);
+}
+
+/** The longest cut that fits; behind a whole word the terminator stands off by a space. */
+function cutAt(text: string, most: number, terminator: string, wordsOnly: boolean): string {
+  for (let at = most - terminator.length; at > 0; at--) {
+    const insideWord = /\S\S/.test(text.slice(at - 1, at + 1));
+    if (insideWord && !wordsOnly) return text.slice(0, at) + terminator;
+    const kept = insideWord ? '' : text.slice(0, at).trimEnd();
+    if (kept !== '' && kept.length + 1 + terminator.length <= most) return `${kept} ${terminator}`;
   }
-  kept = kept.trimEnd();
-  const joint = kept !== '' && call.name !== 'truncate_c' && kept.length < room && terminator.text !== '' ? ' ' : '';
-  return call.string(kept + joint + terminator.text, source, terminator);
+  return terminator;
 }
 
 function wordList(call: BuiltinCall): Value {

@@ -1,32 +1,31 @@
 import type { OutputPart } from './output.js';
 
-/** White space runs become one space, or one newline if they hold one; edges go. Binds count as text. */
+/** White space runs become one space, or the first line break they hold; edges go. Binds count as text. */
 export function compress(parts: readonly OutputPart[]): OutputPart[] {
   const result: OutputPart[] = [];
-  let pending: string | null = null;
+  let run = '';
   for (const part of parts) {
-    if (part.kind !== 'text') {
-      flush(part);
-      result.push(part);
-      continue;
-    }
     let text = '';
-    for (const piece of part.text.match(/\s+|\S+/g) ?? []) {
-      if (/^\s/.test(piece)) {
-        const gap = /[\n\r]/.test(piece) ? '\n' : ' ';
-        pending = pending === '\n' ? pending : gap;
-      } else {
-        if (pending !== null && (result.length > 0 || text !== '')) text += pending;
-        pending = null;
-        text += piece;
+    if (part.kind === 'text') {
+      for (const piece of part.text.match(/\s+|\S+/g) ?? []) {
+        if (/^\s/.test(piece)) run += piece;
+        else {
+          text += gap(run, result.length === 0 && text === '') + piece;
+          run = '';
+        }
       }
+      if (text !== '') result.push({ ...part, text });
+    } else {
+      const before = gap(run, result.length === 0);
+      run = '';
+      if (before !== '') result.push({ kind: 'text', text: before, origin: part.origin });
+      result.push(part);
     }
-    if (text !== '') result.push({ ...part, text });
   }
   return result;
+}
 
-  function flush(before: OutputPart): void {
-    if (pending !== null && result.length > 0) result.push({ kind: 'text', text: pending, origin: before.origin });
-    pending = null;
-  }
+function gap(run: string, atEdge: boolean): string {
+  if (run === '' || atEdge) return '';
+  return /\r\n|\n|\r/.exec(run)?.[0] ?? ' ';
 }

@@ -32,7 +32,7 @@ export function executeNode(run: Interpretation, node: Node): Signal {
     case 'sep':
       return separator(run, node.body);
     case 'switch':
-      return switchDirective(run, run.need(node.subject), node.cases, node);
+      return switchDirective(run, run.need(node.subject), node.cases);
     case 'assign':
       assign(run, node);
       return 'done';
@@ -88,23 +88,24 @@ function branch(run: Interpretation, branches: readonly Branch[]): Signal {
   return taken ? run.execute(taken.body) : 'done';
 }
 
-function switchDirective(run: Interpretation, subject: Value, cases: readonly SwitchCase[], span: Node): Signal {
-  let from = cases.findIndex(
+/** A `case` falls through to the next one, an `on` does not; a default taken for want of a match stands alone. */
+function switchDirective(run: Interpretation, subject: Value, cases: readonly SwitchCase[]): Signal {
+  const from = cases.findIndex(
     (one) => one.kind !== 'default' && one.tests.some((test) => matches(run, subject, run.need(test), test)),
   );
-  if (from < 0) from = cases.findIndex(({ kind }) => kind === 'default');
-  if (from < 0) return 'done';
+  const usesOn = cases.some(({ kind }) => kind === 'on');
+  const fallback = cases.find(({ kind }) => kind === 'default');
+  if (from < 0) return fallback ? endOfCase(run.execute(fallback.body), !usesOn) : 'done';
   for (let i = from; i < cases.length; i++) {
     const signal = run.execute(cases[i]!.body);
-    if (signal === 'break') return 'done';
-    if (signal !== 'done' || cases[i]!.kind === 'on' || (cases[i]!.kind === 'default' && usesOn(cases))) return signal;
+    if (signal !== 'done' || usesOn) return endOfCase(signal, !usesOn);
   }
-  void span;
   return 'done';
 }
 
-function usesOn(cases: readonly SwitchCase[]): boolean {
-  return cases.some(({ kind }) => kind === 'on');
+/** Under `case`, the reference engine takes a `<#continue>` for the end of the switch as well. */
+function endOfCase(signal: Signal, legacy: boolean): Signal {
+  return signal === 'break' || (legacy && signal === 'continue') ? 'done' : signal;
 }
 
 function matches(run: Interpretation, subject: Value, test: Value, span: SwitchCase['tests'][number]): boolean {

@@ -31,9 +31,9 @@ export class RenderFault extends Error {
     this.variable = options.variable;
   }
 
-  /** `<#attempt>` catches all but refusals of SQL safety and `<#stop>` (contract 05 §4.2). */
+  /** `<#attempt>` catches all but refusals of SQL safety (contract 05 §4.2). */
   get catchable(): boolean {
-    return this.kind !== 'position' && this.reason !== 'stopped';
+    return this.kind !== 'position';
   }
 }
 

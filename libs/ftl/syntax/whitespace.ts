@@ -8,6 +8,8 @@ interface Place {
   children: Place[];
   before: Place | null;
   after: Place | null;
+  /** The macro, capture or root around it: trim tags inside of one do not reach out of it. */
+  region: Place;
   startLine: number;
   endLine: number;
 }
@@ -25,7 +27,7 @@ export function stripWhitespace(root: Block, lines: LineMap): void {
 }
 
 class Stripper {
-  readonly #trims = new Map<number, LineTrims>();
+  readonly #trims = new Map<Place, Map<number, LineTrims>>();
 
   constructor(readonly lines: LineMap) {}
 
@@ -39,30 +41,63 @@ class Stripper {
     for (const node of block) {
       const startLine = this.lines.line(node.start);
       const place = newPlace(node, parent, startLine, this.lines.line(Math.max(node.start, node.end - 1)));
-      if (node.kind === 'trim') this.#noteTrim(startLine, node);
+      if (node.kind === 'trim') this.#noteTrim(place, node);
       const blocks = blocksOf(node);
       if (blocks.length === 1) this.#grow(place, blocks[0]!);
-      else for (const inner of blocks) this.#grow(newPlace(null, place, place.startLine, place.endLine), inner);
+      else blocks.forEach((inner, i) => this.#grow(this.#branch(place, node, i), inner));
     }
   }
 
-  #noteTrim(line: number, node: Extract<Node, { kind: 'trim' }>): void {
-    const known = this.#trims.get(line) ?? { lastLeft: -1, lastKeep: -1, rightsBefore: 0, keepsBefore: 0 };
-    this.#trims.set(line, known);
+  /** A branch with its own lines: an empty one is a leaf of the line its tag stands on. */
+  #branch(parent: Place, node: Node, index: number): Place {
+    const branches = node.kind === 'if' ? node.branches : node.kind === 'switch' ? node.cases : null;
+    const span = branches?.[index];
+    if (span)
+      return newPlace(null, parent, this.lines.line(span.start), this.lines.line(Math.max(span.start, span.end - 1)));
+    // As the reference engine has it: an empty `attempt` body stands on no line, the body of a list with an else reaches
+    // to the end of the list.
+    if (node.kind === 'attempt' && index === 0) return newPlace(null, parent, 0, 0);
+    const last = index === 0 && node.kind !== 'list' ? parent.startLine : parent.endLine;
+    return newPlace(null, parent, index === 0 ? parent.startLine : last, last);
+  }
+
+  #noteTrim(place: Place, node: TrimNode): void {
+    const lines = this.#trims.get(place.region) ?? new Map<number, LineTrims>();
+    this.#trims.set(place.region, lines);
+    const known = lines.get(place.startLine) ?? { lastLeft: -1, lastKeep: -1, rightsBefore: 0, keepsBefore: 0 };
+    lines.set(place.startLine, known);
     if (node.left) known.lastLeft = node.start;
     if (!node.left && !node.right) known.lastKeep = node.start;
+  }
+
+  /** Trim tags a text sees on a line: those of its own region and the regions around it. */
+  #trimsSeen(place: Place, line: number): LineTrims | null {
+    let seen: LineTrims | null = null;
+    for (let region: Place | null = place.region; region; region = region.parent && region.region) {
+      const here = this.#trims.get(region)?.get(line);
+      if (!here) continue;
+      seen = seen
+        ? {
+            lastLeft: Math.max(seen.lastLeft, here.lastLeft),
+            lastKeep: Math.max(seen.lastKeep, here.lastKeep),
+            rightsBefore: seen.rightsBefore + here.rightsBefore,
+            keepsBefore: seen.keepsBefore + here.keepsBefore,
+          }
+        : here;
+    }
+    return seen;
   }
 
   #clean(place: Place, block: Block): void {
     for (const child of place.children) {
       if (child.node?.kind === 'text') this.#stripText(child, child.node);
-      else if (child.node?.kind === 'trim') this.#passTrim(child.startLine, child.node, 1);
+      else if (child.node?.kind === 'trim') this.#passTrim(child, child.node, 1);
       else if (child.node) this.#cleanBlocks(child, blocksOf(child.node));
     }
     place.children = place.children.filter((child) => {
       if (!vanishes(child)) return true;
       // A trim tag reaches no further than the block it stands in.
-      if (child.node?.kind === 'trim') this.#passTrim(child.startLine, child.node, -1);
+      if (child.node?.kind === 'trim') this.#passTrim(child, child.node, -1);
       if (child.before) child.before.after = child.after;
       if (child.after) child.after.before = child.before;
       return false;
@@ -70,8 +105,8 @@ class Stripper {
     block.splice(0, block.length, ...place.children.flatMap(({ node }) => (node ? [node] : [])));
   }
 
-  #passTrim(line: number, node: Extract<Node, { kind: 'trim' }>, step: 1 | -1): void {
-    const trims = this.#trims.get(line);
+  #passTrim(place: Place, node: TrimNode, step: 1 | -1): void {
+    const trims = this.#trims.get(place.region)?.get(place.startLine);
     if (!trims) return;
     if (node.right) trims.rightsBefore += step;
     if (!node.left && !node.right) trims.keepsBefore += step;
@@ -85,8 +120,12 @@ class Stripper {
   #stripText(place: Place, node: TextNode): void {
     if (node.text === '') return;
     const line: TextLine = { place, node, atLineStart: this.lines.position(node.start).column === 1 };
-    const keepLeft = trimLastLine(line, this.#trims.get(place.endLine));
-    const keepRight = trimFirstLine(line, this.#trims.get(place.startLine), this.#trims.get(place.endLine));
+    const keepLeft = trimLastLine(line, this.#trimsSeen(place, place.endLine));
+    const keepRight = trimFirstLine(
+      line,
+      this.#trimsSeen(place, place.startLine),
+      this.#trimsSeen(place, place.endLine),
+    );
     if (node.text === '' || (atTop(place) && place.before === null)) return;
     const tail = keepLeft ? 0 : blankTail(line);
     const head = keepRight ? 0 : blankHead(line);
@@ -105,9 +144,16 @@ interface LineTrims {
   keepsBefore: number;
 }
 
+type TrimNode = Extract<Node, { kind: 'trim' }>;
+
 function newPlace(node: Node | null, parent: Place | null, startLine: number, endLine: number): Place {
   const before = parent?.children.at(-1) ?? null;
-  const place: Place = { node, parent, children: [], before, after: null, startLine, endLine };
+  const place = { node, parent, children: [], before, after: null, startLine, endLine } as Omit<
+    Place,
+    'region'
+  > as Place;
+  const opaque = parent?.node?.kind === 'macro' || parent?.node?.kind === 'capture';
+  place.region = parent === null ? place : opaque ? parent : parent.region;
   if (before) before.after = place;
   parent?.children.push(place);
   return place;
@@ -120,7 +166,7 @@ interface TextLine {
 }
 
 /** Applies `<#t>` and `<#lt>` further right on the last line; true when the line is trimmed deliberately. */
-function trimLastLine(line: TextLine, trims: LineTrims | undefined): boolean {
+function trimLastLine(line: TextLine, trims: LineTrims | null): boolean {
   const { node } = line;
   if (!trims || (trims.lastLeft < node.start && trims.lastKeep < node.start)) return false;
   if (trims.lastLeft < node.start) return true;
@@ -130,7 +176,7 @@ function trimLastLine(line: TextLine, trims: LineTrims | undefined): boolean {
 }
 
 /** Applies `<#t>` and `<#rt>` further left on the first line; true when the line is trimmed deliberately. */
-function trimFirstLine(line: TextLine, trims: LineTrims | undefined, lastLine: LineTrims | undefined): boolean {
+function trimFirstLine(line: TextLine, trims: LineTrims | null, lastLine: LineTrims | null): boolean {
   const { node, place } = line;
   if (!trims || (trims.rightsBefore === 0 && trims.keepsBefore === 0)) return false;
   if (trims.rightsBefore === 0) return true;
@@ -222,6 +268,7 @@ function atTop(place: Place): boolean {
 const SILENT: ReadonlySet<string> = new Set(['macro', 'assign', 'setting', 'comment']);
 
 function vanishes({ node, ...place }: Place): boolean {
+  if (node?.kind === 'compress') return node.body.length === 0;
   return node?.kind === 'trim' || (node?.kind === 'text' && ignorable({ node, ...place }, node));
 }
 
