@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { DatasourceReferences, DatasourcesModule } from '#libs/datasources';
 import { EndpointKeyBindingWriter, EndpointReferences, EndpointsModule } from '#libs/endpoints';
-import { ExecutionPurgeService, ExecutionsModule } from '#libs/executions';
+import { PurgeExecutions, ExecutionsModule } from '#libs/executions';
 import { IdentityModule, KeyBindingWriter } from '#libs/identity';
 import {
   ExecutionPurge,
@@ -29,6 +29,8 @@ import { Paging } from './rest/paging.js';
 import { PipelinesController } from './rest/pipelines.controller.js';
 import { TemplatesController } from './rest/templates.controller.js';
 import { WorkspacesController } from './rest/workspaces.controller.js';
+import { ExecutionStreams } from './sse/execution-streams.js';
+import { StreamMetrics } from './sse/stream-metrics.js';
 
 const FAMILIES = [
   IdentityModule,
@@ -74,7 +76,7 @@ class WiringModule {
       { provide: KeyBindingWriter, useExisting: EndpointKeyBindingWriter },
       { provide: DatasourceReferences, useExisting: PipelineDatasourceReferences },
       { provide: TemplatePins, useExisting: PipelineTemplatePins },
-      { provide: ExecutionPurge, useExisting: ExecutionPurgeService },
+      { provide: ExecutionPurge, useExisting: PurgeExecutions },
       { provide: PublishedEndpointReferences, useExisting: EndpointReferences },
     ];
     return {
@@ -98,6 +100,8 @@ export class AppModule {
       providers: [
         Paging,
         Readiness,
+        ExecutionStreams,
+        StreamMetrics,
         { provide: APP_GUARD, useClass: OperationGuard },
         { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
         { provide: APP_FILTER, useExisting: ErrorFilter },

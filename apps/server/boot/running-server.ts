@@ -102,7 +102,7 @@ export class RunningServer {
     await app.init();
     routes.set(routesOf(app));
     await this.#seed();
-    app.get(ExecutionJobs).start();
+    await app.get(ExecutionJobs).start();
     await this.#listen();
     app.get(Readiness).serve();
   }
@@ -152,6 +152,7 @@ export class RunningServer {
     const { stores, embedded, log } = this.parts;
     const steps: [string, () => Promise<unknown>][] = [
       ['management', () => this.#management.close()],
+      ['jobs', () => this.app.get(ExecutionJobs).stop()],
       ['application', () => this.#closeApplication()],
       ['bus', () => this.bus.stop()],
       ['transient', () => stores.transient.close()],

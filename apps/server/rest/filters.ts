@@ -26,3 +26,15 @@ export function entityStatusFilter(request: Request): 'ACTIVE' | 'DISCARDED' | u
 export function dialectFilter(request: Request): Dialect | undefined {
   return wordFilter(request, 'dialect', DIALECTS);
 }
+
+/** An RFC 3339 moment, or absent. */
+export function momentFilter(request: Request, name: string): string | undefined {
+  const text = queryText(request, name);
+  if (text === undefined) return undefined;
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text)))
+    return text;
+  throw new PenstockError('pipeline.execution.invalid_parameter_type', {
+    message: `“${name}” must be a moment such as 2026-03-01T07:05:09Z.`,
+    details: { field: name, reason: 'field' },
+  });
+}

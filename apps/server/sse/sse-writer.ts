@@ -6,7 +6,7 @@ export interface SseWriterOptions {
   maxBufferBytes: number;
   /** A stream that takes nothing for this long is ended too. */
   stallMs?: number;
-  /** Asked at most once per heartbeat; false ends the stream with `: revoked`, the run goes on (03 §5.3). */
+  /** Asked at most once per heartbeat, never rejects; false ends the stream with `: revoked`, the run goes on (03 §5.3). */
   stillAllowed: () => Promise<boolean>;
 }
 
