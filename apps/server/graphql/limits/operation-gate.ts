@@ -78,6 +78,8 @@ export class OperationGate {
       return this.#withVariables(document, operation, variables ?? {});
     } catch (error) {
       if (isPenstockError(error)) return { refused: [asGraphqlError(error)] };
+      // An argument that a variable should have filled.
+      if (error instanceof GraphQLError) return refusal([error], 'BAD_USER_INPUT');
       throw error;
     }
   }
