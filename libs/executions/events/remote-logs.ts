@@ -27,6 +27,7 @@ export class RemoteLogs {
     private readonly reader: LogReader,
     private readonly rows: ExecutionStatusReader,
     private readonly logger: Logger,
+    private readonly pollMs = POLL_MS,
   ) {}
 
   get watched(): string[] {
@@ -53,7 +54,7 @@ export class RemoteLogs {
     if (!log) {
       log = new RemoteLog(executionId, after, this.reader, this.logger);
       this.#logs.set(executionId, log);
-      this.#timer ??= setInterval(() => this.#tick(), POLL_MS).unref();
+      this.#timer ??= setInterval(() => this.#tick(), this.pollMs).unref();
       log.poke();
     }
     return log.source(() => this.#closed(log));

@@ -28,7 +28,7 @@ import type { RunServices } from '../run/run-services.js';
 import { RunState } from '../run/run-state.js';
 import type { DependencyGraph } from '../scheduling/dependency-graph.js';
 import { PermitBoard } from '../scheduling/permit-board.js';
-import { MemoryBudget } from '../staging/memory-budget.js';
+import { MemoryBudget, type MemoryReservation } from '../staging/memory-budget.js';
 import { NativeCallGate } from '../staging/native-call-gate.js';
 import { SpillFolders } from '../staging/spill-folders.js';
 import { StagingFactory } from '../staging/staging-factory.js';
@@ -51,6 +51,7 @@ export interface RunFacts {
   /** Microseconds, from the database. */
   startedAt: string;
   attached: boolean;
+  memory: MemoryReservation | undefined;
   resultTtlSeconds?: number;
   resultPageRows?: number;
 }

@@ -17,6 +17,7 @@ import type { UserLease } from '../instance/user-leases.js';
 import { ExecutionInserts } from '../records/execution-inserts.js';
 import { FinishedRuns } from '../records/finished-runs.js';
 import { usesTempdb } from '../run/node-limits.js';
+import type { MemoryReservation } from '../staging/memory-budget.js';
 import { DependencyGraph } from '../scheduling/dependency-graph.js';
 import { Idempotency, refuseBadKey, requestHash, type Claimed, type OwnClaim } from './idempotency.js';
 import type { Launched, LaunchRequest } from './launch-request.js';
@@ -27,6 +28,7 @@ interface Holding {
   claim?: OwnClaim;
   slot?: UserLease;
   place?: Reservation;
+  memory?: MemoryReservation;
 }
 
 interface Bound {
@@ -115,7 +117,9 @@ export class Launcher {
     held.slot = await leases.slot(principal.userId, executionId);
     held.place = runs.reserve();
     if (!held.place) throw instanceFull(runs.limit);
-    if (usesTempdb(pipeline.document) && !staging.hasRoom()) throw instanceFull(runs.limit, 'staging_memory');
+    if (!usesTempdb(pipeline.document)) return;
+    held.memory = staging.reserve(pipeline.document.settings.tempdbMaxMemoryMb);
+    if (!held.memory) throw instanceFull(runs.limit, 'staging_memory');
   }
 
   async #start(
@@ -145,6 +149,7 @@ export class Launcher {
       parametersJson,
       startedAt,
       attached: !request.detached,
+      memory: held.memory,
       resultTtlSeconds: request.resultTtlSeconds,
       resultPageRows: request.resultPageRows,
     });
@@ -182,8 +187,9 @@ export class Launcher {
     }
   }
 
-  async #giveBack({ stream, claim, slot, place }: Holding): Promise<void> {
+  async #giveBack({ stream, claim, slot, place, memory }: Holding): Promise<void> {
     place?.release();
+    memory?.release();
     const releases = await Promise.allSettled([stream?.release(), slot?.release(), claim?.release()]);
     for (const release of releases) {
       if (release.status === 'rejected')

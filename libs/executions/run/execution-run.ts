@@ -61,6 +61,8 @@ export class ExecutionRun {
     const closing = staging?.close();
     const outcome = await this.#end(result);
     await closing;
+    // Held by the engine while there was one.
+    plan.memory?.release();
     return outcome;
   }
 
@@ -68,8 +70,7 @@ export class ExecutionRun {
     const { plan, latch } = this.state;
     const { document } = plan.pipeline;
     if (!usesTempdb(document)) return undefined;
-    const maxMemoryMb = document.settings.tempdbMaxMemoryMb;
-    return await this.services.staging.create(plan.executionId, { maxMemoryMb, signal: latch.signal });
+    return await this.services.staging.create(plan.executionId, { memory: plan.memory, signal: latch.signal });
   }
 
   async #runNodes(staging: StagingEngine | undefined, result: ResultWriter): Promise<void> {

@@ -2,6 +2,7 @@ import type { ContextValue } from '#libs/ftl';
 import type { RunnableVersion } from '#libs/pipelines';
 import type { TemplateClosure } from '#libs/templates';
 import type { DependencyGraph } from '../scheduling/dependency-graph.js';
+import type { MemoryReservation } from '../staging/memory-budget.js';
 import type { RunClock } from './run-clock.js';
 
 /** Everything a run needs to know, read once at launch: later edits or purges do not touch it (contract 02 §2). */
@@ -22,6 +23,8 @@ export interface RunPlan {
   /** Lifetime of the result, and rows of the page in `data_ready`. */
   readonly resultTtlSeconds: number;
   readonly resultPageRows: number;
+  /** For the staging engine, if a node needs one; taken at launch. */
+  readonly memory: MemoryReservation | undefined;
   /** Ends with its last watcher after the grace. */
   readonly attached: boolean;
 }

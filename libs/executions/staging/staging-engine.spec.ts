@@ -108,7 +108,9 @@ describe('staging engine', () => {
     budget = new MemoryBudget(1024);
     const source = factory({ maxMemoryMb: 1024 });
     const engines = [];
-    while (source.hasRoom()) engines.push(await source.create(`e${engines.length}`, { signal }));
+    for (let memory = source.reserve(); memory; memory = source.reserve()) {
+      engines.push(await source.create(`e${engines.length}`, { memory, signal }));
+    }
     expect(engines).toHaveLength(13);
     const refused = source.create('one too many', { signal });
     await expect(refused).rejects.toBeInstanceOf(PenstockError);

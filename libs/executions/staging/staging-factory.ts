@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { PenstockError } from '#libs/kernel';
 import { engineFailure } from './engine-failure.js';
-import type { MemoryBudget } from './memory-budget.js';
+import type { MemoryBudget, MemoryReservation } from './memory-budget.js';
 import type { NativeCallGate } from './native-call-gate.js';
 import type { SpillFolders } from './spill-folders.js';
 import { INTERNAL_SCHEMA, StagingEngine } from './staging-engine.js';
@@ -21,6 +21,12 @@ export interface StagingProblems {
   cleanupFailed(executionId: string, error: unknown): void;
 }
 
+export interface EngineOptions {
+  maxMemoryMb?: number | undefined;
+  memory?: MemoryReservation | undefined;
+  signal: AbortSignal;
+}
+
 /** Opens staging engines (contract 02 §6.1). */
 export class StagingFactory {
   #active = 0;
@@ -38,18 +44,20 @@ export class StagingFactory {
     return this.#active;
   }
 
-  /** Whether a further engine would get memory; asked before an execution is recorded. */
-  hasRoom(): boolean {
-    return this.budget.hasRoom();
+  /**
+   * Memory for one engine, taken before its execution is recorded; undefined when less than the smallest engine is left.
+   * Whoever holds it gives it to `create`, or back.
+   */
+  reserve(maxMemoryMb?: number): MemoryReservation | undefined {
+    return this.budget.reserve(Math.min(maxMemoryMb ?? Infinity, this.settings.maxMemoryMb));
   }
 
   /**
-   * Opens the engine of one execution. `pipeline.staging.creation_failed` with reason `memory_budget` when no memory is
-   * left, else with the engine's own message.
+   * Opens the engine of one execution, with memory that was reserved or is reserved now. `pipeline.staging.creation_failed`
+   * with reason `memory_budget` when none is left, else with the engine's own message.
    */
-  async create(executionId: string, options: { maxMemoryMb?: number; signal: AbortSignal }): Promise<StagingEngine> {
-    const limit = Math.min(options.maxMemoryMb ?? Infinity, this.settings.maxMemoryMb);
-    const memory = this.budget.reserve(limit);
+  async create(executionId: string, options: EngineOptions): Promise<StagingEngine> {
+    const memory = options.memory ?? this.reserve(options.maxMemoryMb);
     if (!memory) {
       throw new PenstockError('pipeline.staging.creation_failed', {
         message: 'The memory this server may use for staging is taken by other executions.',
