@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditModule } from '#libs/audit';
 import { Configuration } from '#libs/kernel';
 import { AccessTrail } from './access/access-trail.js';
+import { Admission } from './access/admission.js';
 import { Authenticator } from './access/authenticator.js';
 import { KeyAuthenticator } from './access/key-authenticator.js';
 import { MembershipRepository } from './access/membership.repository.js';
@@ -23,6 +24,7 @@ import { SecretHasher } from './passwords/secret-hasher.js';
 import { CsrfTokens } from './sessions/csrf-tokens.js';
 import { SessionIssuer } from './sessions/session-issuer.js';
 import { SessionJwt } from './sessions/session-jwt.js';
+import { SessionPurge } from './sessions/session-purge.js';
 import { SessionRepository } from './sessions/session.repository.js';
 import { SessionService } from './sessions/session.service.js';
 import { BootstrapAdmin } from './users/bootstrap-admin.js';
@@ -34,6 +36,7 @@ import { UserService } from './users/user.service.js';
 /** What doors and other families use; the rest stays inside. */
 const faces = [
   AccessTrail,
+  Admission,
   ApiKeyService,
   Authenticator,
   BootstrapAdmin,
@@ -42,6 +45,7 @@ const faces = [
   Invalidations,
   LoginService,
   SessionIssuer,
+  SessionPurge,
   SessionService,
   SystemActor,
   UseStamps,

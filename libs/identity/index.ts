@@ -1,6 +1,7 @@
 export * from './operations.js';
 export * from './authorise.js';
 export { AccessTrail } from './access/access-trail.js';
+export { Admission } from './access/admission.js';
 export { Authenticator } from './access/authenticator.js';
 export {
   DEFAULT_WORKSPACE_ID,
@@ -24,6 +25,7 @@ export { LoginService } from './login/login.service.js';
 export type { LoginFacts, LoginOutcome } from './login/sign-in.js';
 export { CsrfTokens } from './sessions/csrf-tokens.js';
 export { SessionIssuer } from './sessions/session-issuer.js';
+export { SessionPurge } from './sessions/session-purge.js';
 export { SessionService, type SessionView } from './sessions/session.service.js';
 export { BootstrapAdmin, type BootstrapOutcome } from './users/bootstrap-admin.js';
 export { normalEmail } from './users/email.js';

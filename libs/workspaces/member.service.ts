@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '#libs/audit';
-import { authorise, Invalidations, lockEmail, normalEmail, WorkspaceDirectory } from '#libs/identity';
+import { AccessTrail, authorise, Invalidations, lockEmail, normalEmail, WorkspaceDirectory } from '#libs/identity';
 import { isUuid, PenstockError, type ActingWorkspace, type MemberFlags, type Principal } from '#libs/kernel';
 import { Database, type Transaction } from '#libs/persistence';
 import { MemberRepository, type MemberRow } from './member.repository.js';
@@ -17,6 +17,7 @@ export class MemberService {
     private readonly db: Database,
     private readonly repository: MemberRepository,
     private readonly directory: WorkspaceDirectory,
+    private readonly trail: AccessTrail,
     private readonly audit: AuditLog,
     private readonly invalidations: Invalidations,
   ) {}
@@ -24,6 +25,9 @@ export class MemberService {
   /** Members and invitations, never mixed. Addresses (and so invitations) are for administrators. */
   async list(principal: Principal, name: string): Promise<{ members: MemberView[]; invitations: InvitationView[] }> {
     const workspace = authorise(principal, 'workspace.read', await this.directory.addressed(principal, name));
+    // The door has recorded a super admin in his active workspace; this one the request named.
+    if (workspace !== principal.workspace)
+      await this.trail.superAdminActing({ ...principal, workspace }, 'workspace.read');
     const administers = workspace.superAdmin || workspace.flags.admin;
     const [members, invitations] = await Promise.all([
       this.repository.members(this.db, workspace.id),

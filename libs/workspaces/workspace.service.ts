@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '#libs/audit';
 import {
+  AccessTrail,
   authorise,
   authoriseInstance,
   authoriseSelf,
@@ -23,6 +24,7 @@ export class WorkspaceService {
     private readonly db: Database,
     private readonly workspaces: WorkspaceRepository,
     private readonly directory: WorkspaceDirectory,
+    private readonly trail: AccessTrail,
     private readonly sessions: SessionIssuer,
     private readonly audit: AuditLog,
     private readonly invalidations: Invalidations,
@@ -43,6 +45,9 @@ export class WorkspaceService {
   /** @throws `workspace.not_found`, one body for unknown, foreign and inactive */
   async read(principal: Principal, name: string): Promise<WorkspaceView> {
     const workspace = authorise(principal, 'workspace.read', await this.directory.addressed(principal, name));
+    // The door has recorded a super admin in his active workspace; this one the request named.
+    if (workspace !== principal.workspace)
+      await this.trail.superAdminActing({ ...principal, workspace }, 'workspace.read');
     return this.#view(workspace.id, workspace.implicit ? undefined : workspace.flags);
   }
 

@@ -4,6 +4,7 @@ import { identityInstance, requestFacts, type TestInstance } from '../../../test
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/postgres.js';
 import { SessionIssuer } from '../sessions/session-issuer.js';
 import { UserService } from '../users/user.service.js';
+import { Admission } from './admission.js';
 import { Authenticator } from './authenticator.js';
 import { DEFAULT_WORKSPACE_ID } from './membership.repository.js';
 
@@ -187,5 +188,49 @@ describe('a session', () => {
     await db.database.execute('UPDATE workspace_members SET author = TRUE, admin = TRUE WHERE user_id = $1', [ada]);
     expect((await users.actor([bob], principal)).get(bob)?.email).toBe('bob@example.org');
     expect((await users.actor([ada])).get(ada)?.email).toBeUndefined();
+  });
+});
+
+describe('admission by a door', () => {
+  const audited = async (event: string) => {
+    const rows = await db.database.query<{ details: string }>(
+      'SELECT details_json AS details FROM audit_log WHERE event = $1 ORDER BY id',
+      [event],
+    );
+    return rows.map(({ details }) => JSON.parse(details) as Record<string, unknown>);
+  };
+
+  it('records every operation of a super admin in a workspace he is no member of, reads included', async () => {
+    const root = await account('root@example.org', true);
+    const own = await workspace('own', root);
+    const admission = instance.get(Admission);
+    const token = await open(root, 'root@example.org', true, own);
+    await admission.admit(await authenticate(token), 'pipeline.read', { path: '/api/v1/pipelines', method: 'GET' });
+    expect(await audited('auth.super_admin_acting')).toEqual([]);
+    await admission.admit(await authenticate(token, 'default'), 'pipeline.read', {
+      path: '/api/v1/pipelines',
+      method: 'GET',
+    });
+    expect(await audited('auth.super_admin_acting')).toMatchObject([
+      {
+        operation: 'pipeline.read',
+        path: '/api/v1/pipelines',
+        method: 'GET',
+        workspace: 'default',
+        acting_via: 'super_admin',
+      },
+    ]);
+  });
+
+  it('records what was refused, on which axis, and refuses all the same', async () => {
+    const ada = await account('ada@example.org');
+    await workspace('mine', ada);
+    const principal = await authenticate(await open(ada, 'ada@example.org'));
+    expect(await refusal(instance.get(Admission).admit(principal, 'pipeline.create'))).toMatchObject({
+      body: { code: 'auth.role_required' },
+    });
+    expect(await audited('auth.scope.denied')).toMatchObject([
+      { operation: 'pipeline.create', axis: 'capability', required: 'author', held: [], workspace: 'mine' },
+    ]);
   });
 });

@@ -143,4 +143,13 @@ export class SessionRepository {
       [userId, limit, now],
     );
   }
+
+  /** One batch of sessions that expired before a moment; how many went. */
+  async purge(q: Queryable, expiredBefore: Date, batch: number): Promise<number> {
+    return q.execute(
+      `DELETE FROM user_sessions WHERE id IN (
+         SELECT id FROM user_sessions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+      [expiredBefore, batch],
+    );
+  }
 }

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { DEFAULT_WORKSPACE_ID, DEMO_WORKSPACE_ID } from '#libs/identity';
+import { ensureDemoWorkspace } from './demo-workspace.js';
+import { ADMIN, codeOf, refusal, workspaceScene } from '../../test/fixtures/workspace-scene.js';
+
+const scene = workspaceScene();
+
+describe('the life of a workspace', () => {
+  it('deactivation is undone by reactivation, both once, both audited once', async () => {
+    const eve = await scene.join(await scene.account('eve@example.org'), DEFAULT_WORKSPACE_ID, ADMIN);
+    expect(await codeOf(scene.lifecycle().deactivate(eve, 'default'))).toBe('auth.role_required');
+    for (let n = 0; n < 2; n++) {
+      expect(await scene.lifecycle().deactivate(scene.root, 'default')).toMatchObject({
+        is_active: false,
+        deactivated_by: scene.root.userId,
+      });
+    }
+    expect(await codeOf(scene.workspaces().read(eve, 'default'))).toBe('accepted');
+    expect(
+      await codeOf(
+        scene.workspaces().read(await scene.session({ id: eve.userId, email: eve.email, isAdmin: false }), 'default'),
+      ),
+    ).toBe('workspace.not_found');
+    for (let n = 0; n < 2; n++)
+      expect(await scene.lifecycle().reactivate(scene.root, 'default')).toMatchObject({
+        is_active: true,
+        deactivated_by: null,
+      });
+    expect(
+      [await scene.auditOf('workspace.deactivated'), await scene.auditOf('workspace.reactivated')].map(
+        (rows) => rows.length,
+      ),
+    ).toEqual([1, 1]);
+    expect(
+      await codeOf(
+        scene.workspaces().read(await scene.session({ id: eve.userId, email: eve.email, isAdmin: false }), 'default'),
+      ),
+    ).toBe('accepted');
+  });
+
+  it('deletion takes only an empty one, and tells what is in the way', async () => {
+    const made = await scene.workspaces().create(scene.root, { name: 'lending' });
+    const eve = await scene.join(await scene.account('eve@example.org'), made.id, ADMIN);
+    await scene.database.execute(
+      `INSERT INTO api_keys (id, user_id, workspace_id, name, key_hash) VALUES ('dpk_AAAAAAAAAAAA', $1, $2, 'k', 'h')`,
+      [eve.userId, made.id],
+    );
+    const refused = await refusal(scene.lifecycle().remove(scene.root, 'lending'));
+    expect(refused).toMatchObject({
+      code: 'workspace.in_use',
+      status: 409,
+      body: { details: { counts: { pipelines: 0, templates: 0, endpoints: 0, datasources: 0, api_keys: 1 } } },
+    });
+    await scene.database.execute('UPDATE api_keys SET is_revoked = TRUE');
+    await scene.members().add(scene.root, 'lending', { email: 'later@example.org' });
+    await scene.lifecycle().deactivate(scene.root, 'lending');
+    await scene.lifecycle().remove(scene.root, 'lending');
+    expect(await codeOf(scene.lifecycle().remove(scene.root, 'lending'))).toBe('workspace.not_found');
+    expect(await codeOf(scene.lifecycle().reactivate(scene.root, 'lending'))).toBe('workspace.not_found');
+    const left = await scene.database.query(
+      'SELECT 1 FROM workspace_members UNION ALL SELECT 1 FROM workspace_invitations',
+    );
+    expect(left).toEqual([]);
+    expect(await scene.auditOf('auth.workspace.deleted')).toMatchObject([{ name: 'lending' }]);
+  });
+});
+
+describe('the demo workspace', () => {
+  it('is made once and never again, whatever became of it', async () => {
+    const ensure = () => scene.database.transaction((tx) => ensureDemoWorkspace(tx));
+    expect(await ensure()).toEqual({ created: true, active: true });
+    expect(await ensure()).toEqual({ created: false, active: true });
+    await scene.lifecycle().deactivate(scene.root, 'demo');
+    expect(await ensure()).toEqual({ created: false, active: false });
+    await scene.lifecycle().remove(scene.root, 'demo');
+    expect(await ensure()).toEqual({ created: false, active: false });
+    const rows = await scene.database.query<{ id: string }>(`SELECT id FROM workspaces WHERE name = 'demo'`);
+    expect(rows).toEqual([{ id: DEMO_WORKSPACE_ID }]);
+  });
+});
