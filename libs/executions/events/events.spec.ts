@@ -133,7 +133,7 @@ describe('event streams', () => {
               return logs.ended ? new StoredSource(ID, reader) : remote.open(ID, after);
             };
           for (const [index, each] of steps.entries()) {
-            for (const { at, local, drops } of watchers.filter((w) => w.at === index)) {
+            for (const { local, drops } of watchers.filter((w) => w.at === index)) {
               clients.push(client(openFor(local), 0, drops, () => logs.ended));
             }
             if (each === 'append') emit(hub, log);

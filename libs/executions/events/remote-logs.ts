@@ -96,7 +96,7 @@ class RemoteLog {
   #bytes = 0;
   /** Id right before the tail. */
   #base: number;
-  #reading: Promise<void> | undefined;
+  #reading = false;
   #again = false;
 
   constructor(
@@ -131,7 +131,7 @@ class RemoteLog {
   /** There may be something new. */
   poke(): void {
     this.#again = true;
-    this.#reading ??= this.#poll().finally(() => (this.#reading = undefined));
+    if (!this.#reading) void this.#poll();
   }
 
   /** Undefined: the row is gone. */
@@ -150,6 +150,7 @@ class RemoteLog {
   }
 
   async #poll(): Promise<void> {
+    this.#reading = true;
     while (this.#again) {
       this.#again = false;
       try {
@@ -163,6 +164,7 @@ class RemoteLog {
         this.logger.warn('Events of another instance could not be read.', { execution_id: this.executionId, error });
       }
     }
+    this.#reading = false;
   }
 
   #keep(events: readonly EventRecord[]): void {

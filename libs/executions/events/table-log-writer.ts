@@ -27,7 +27,7 @@ export class TableLogWriter {
 
   dirty(log: ExecutionLog): void {
     this.#dirty.add(log);
-    if (++this.#waiting >= BATCH_ROWS) this.#write();
+    if (++this.#waiting >= BATCH_ROWS) void this.#write();
     else this.#schedule(INTERVAL_MS);
   }
 
@@ -36,10 +36,8 @@ export class TableLogWriter {
   }
 
   async flush(): Promise<void> {
-    while (this.#writing) await this.#writing;
-    if (this.#dirty.size === 0) return;
-    this.#write();
     await this.#writing;
+    if (this.#dirty.size > 0) await this.#write();
   }
 
   stop(): void {
@@ -49,12 +47,13 @@ export class TableLogWriter {
 
   #schedule(ms: number): void {
     if (this.#timer || this.#writing) return;
-    this.#timer = setTimeout(() => this.#write(), ms);
+    this.#timer = setTimeout(() => void this.#write(), ms);
     this.#timer.unref();
   }
 
-  #write(): void {
-    if (this.#writing) return;
+  /** One batch at a time. Never rejects. */
+  #write(): Promise<void> {
+    if (this.#writing) return this.#writing;
     this.stop();
     let retry = false;
     this.#writing = this.#writeBatch()
@@ -66,6 +65,7 @@ export class TableLogWriter {
         this.#writing = undefined;
         if (this.#dirty.size > 0) this.#schedule(retry ? RETRY_MS : INTERVAL_MS);
       });
+    return this.#writing;
   }
 
   async #writeBatch(): Promise<void> {

@@ -134,6 +134,7 @@ export class ExecutionInstance {
       settings: settings.run,
       board,
       runner: new NodeRunner(renderer, datasources, settings.nodes),
+      datasources,
       staging: this.staging,
       results: new ResultStore(store, {
         maxBytes: settings.result.maxBytes,

@@ -8,6 +8,7 @@ import { NodeExecution } from './node-execution.js';
 import { datasourcesOf, usesTempdb } from './node-limits.js';
 import type { RunScope } from './node-work.js';
 import type { AbortReason } from './outcome.js';
+import { refuseUnreachable } from './reachability.js';
 import { RunEnding, type TerminalOutcome } from './run-ending.js';
 import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
@@ -51,7 +52,8 @@ export class ExecutionRun {
     const result = services.results.writer(plan.executionId, latch.signal);
     let staging: StagingEngine | undefined;
     try {
-      staging = await this.#setUp();
+      staging = await this.#openStaging();
+      await refuseUnreachable(this.services.datasources, plan.pipeline, latch.signal);
       await this.#runNodes(staging, result);
     } catch (error) {
       this.#fail(error);
@@ -66,7 +68,7 @@ export class ExecutionRun {
     return outcome;
   }
 
-  async #setUp(): Promise<StagingEngine | undefined> {
+  async #openStaging(): Promise<StagingEngine | undefined> {
     const { plan, latch } = this.state;
     const { document } = plan.pipeline;
     if (!usesTempdb(document)) return undefined;

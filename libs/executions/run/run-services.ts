@@ -1,3 +1,4 @@
+import type { DatasourceAccess } from '#libs/datasources';
 import type { Logger } from '#libs/kernel';
 import type { ExecutionMetrics } from '../execution-metrics.js';
 import type { EventHub } from '../events/event-hub.js';
@@ -25,6 +26,7 @@ export interface RunServices {
   readonly settings: RunSettings;
   readonly board: PermitBoard;
   readonly runner: NodeRunner;
+  readonly datasources: DatasourceAccess;
   readonly staging: StagingFactory;
   readonly results: ResultStore;
   readonly hub: EventHub;

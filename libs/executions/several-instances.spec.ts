@@ -1,0 +1,226 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readJson, type JsonObject } from '#libs/kernel';
+import { MemoryTransientStore, RedisTransientStore, type TransientStore } from '#libs/transient';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeWithProgram } from '../../test/fixtures/programs.js';
+import { startRedis, type TestRedis } from '../../test/fixtures/redis.js';
+import { createTestDatabase, TestInstance, TestWorkspace, type TestDatabase } from './executions.fixture.js';
+
+const HEAVY = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(100000) b';
+
+let db: TestDatabase;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  workspace = await TestWorkspace.create(db.database);
+}, 60_000);
+
+afterAll(() => db?.drop());
+
+const statusOf = async (id: string) =>
+  (
+    await db.database.query<{ status: string }>('SELECT status FROM pipeline_executions WHERE execution_id = $1', [id])
+  )[0]?.status;
+
+/** The same behaviour is asked of both stores; `stores` gives two connections to one store. */
+function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
+  let one: TestInstance;
+  let two: TestInstance;
+  let opened: TransientStore[];
+
+  beforeEach(async () => {
+    opened = [...new Set(await stores())];
+    const [a, b = a] = opened as [TransientStore, TransientStore?];
+    const settings = { DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_USER: '3' };
+    one = await TestInstance.start({ database: db.database, store: a, settings });
+    two = await TestInstance.start({ database: db.database, store: b, settings });
+  });
+
+  afterEach(async () => {
+    await Promise.all([one?.stop(), two?.stop()]);
+    await Promise.all(opened.map((store) => store.close()));
+  });
+
+  it('watches a run of the other instance live, to the end, with the same numbers as at home', async () => {
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([
+      { id: 'a', sql: 'SELECT range AS n FROM range(10)', output: { target: 'tempdb', table: 't' } },
+      { id: 'b', sql: 'SELECT * FROM t', after: ['a'] },
+    ]);
+    const { executionId } = await one.launch(me, pipeline);
+    const [home, away] = await Promise.all([one.frames(me, executionId), two.frames(me, executionId)]);
+    expect(away.map(({ eventId, type }) => [eventId, type])).toEqual(home.map(({ eventId, type }) => [eventId, type]));
+    expect(away.at(-1)!.data).toContain('"rows":[["0"],["1"]');
+    expect((await two.results.page(me, executionId, { offset: 8 })).rows.map(({ text }) => text)).toEqual([
+      '["8"]',
+      '["9"]',
+    ]);
+  });
+
+  it('cancels a run of the other instance, and the owner hears of it by the nudge', async () => {
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const { executionId, finished } = await one.launch(me, pipeline);
+    const watching = two.frames(me, executionId);
+    await delay(20);
+    await two.service.cancel(me, executionId);
+    expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'cancelled' });
+    expect((await watching).at(-1)).toMatchObject({ type: 'execution_aborted' });
+  });
+
+  it('counts the slots of a person over both', async () => {
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const runs = [await one.launch(me, pipeline), await two.launch(me, pipeline), await one.launch(me, pipeline)];
+    await expect(two.launch(me, pipeline)).rejects.toMatchObject({ details: { scope: 'per_user', limit: 3 } });
+    for (const { executionId } of runs) await two.service.cancel(me, executionId);
+    await Promise.all(runs.map(({ finished }) => finished));
+    await (
+      await two.launch(me, await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]))
+    ).finished;
+  });
+
+  it('one idempotency key through both starts one run, and the other instance attaches to it', async () => {
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const key = { idempotencyKey: `both-${pipeline}` };
+    const race = await Promise.all([one, two, one, two].map((server) => server.launch(me, pipeline, key)));
+    expect(new Set(race.map(({ executionId }) => executionId)).size).toBe(1);
+    expect(race.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    for (const { finished } of race) expect(await finished).toMatchObject({ status: 'SUCCESS' });
+  });
+
+  it('saves an attached run whose stream moved to the other instance', async () => {
+    const me = workspace.principal();
+    const settings = {
+      DATAPIPELINES_SSE_DISCONNECT_GRACE_SECONDS: '1',
+      DATAPIPELINES_SSE_HEARTBEAT_INTERVAL_SECONDS: '1',
+    };
+    const owner = await TestInstance.start({ database: db.database, store: opened[0]!, settings });
+    const pipeline = await workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const { executionId, finished } = await owner.launch(me, pipeline, { detached: false });
+    const watching = new AbortController();
+    const mover = await TestInstance.start({ database: db.database, store: opened.at(-1)!, settings });
+    await mover.events.watch(me, executionId, { after: 0, signal: watching.signal });
+    await delay(1800);
+    expect(owner.instance.runs.get(executionId)).toBeDefined();
+    watching.abort();
+    expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'client_disconnect' });
+    await Promise.all([owner.stop(), mover.stop()]);
+  });
+
+  it('sweeps what a dead instance left: aborted row, terminal event, watchers that end; the dead one writes nothing', async () => {
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([
+      { id: 'slow', sql: HEAVY },
+      { id: 'later', sql: 'SELECT 1 AS a', output: { target: 'tempdb', table: 't' }, after: ['slow'] },
+    ]);
+    const { executionId, finished } = await one.launch(me, pipeline);
+    const watching = two.frames(me, executionId);
+    await delay(300); // events and progress are in both logs
+    await db.database.execute(
+      `UPDATE pipeline_executions SET heartbeat_at = NOW() - INTERVAL '1 hour' WHERE execution_id = $1`,
+      [executionId],
+    );
+    expect(await two.sweep.run()).toBe(0); // fresh from its boot it judges nobody
+    two.instance.trust.holds = () => true;
+    expect(await two.sweep.run()).toBe(1);
+    expect(await two.sweep.run()).toBe(0);
+    const frames = await watching;
+    expect(frames.map(({ eventId, type }) => `${eventId} ${type}`)).toEqual([
+      '1 execution_started',
+      '2 node_started',
+      '3 execution_aborted',
+    ]);
+    expect(readJson(frames[2]!.data) as JsonObject).toMatchObject({ reason: 'instance_lost', status: 'ABORTED' });
+    const view = await two.service.read(me, executionId);
+    expect(view).toMatchObject({ status: 'ABORTED' });
+    expect(view.error!.text).toContain('pipeline.execution.instance_lost');
+    const stats = readJson(view.node_stats!.text) as unknown as { node_id: string; status: string }[];
+    expect(stats.map(({ node_id, status }) => `${node_id} ${status}`)).toEqual(['slow ABORTED']);
+
+    // The owner comes back to life: it learns that it was fenced, stops, and leaves the row as the sweep wrote it.
+    await one.instance.ownership.beat();
+    expect(await finished).toMatchObject({ status: 'ABORTED', failure: { details: { reason: 'fenced' } } });
+    expect((await two.service.read(me, executionId)).error!.text).toBe(view.error!.text);
+    const [row] = await db.database.query<{ n: number }>(
+      'SELECT COUNT(*)::int AS n FROM execution_events WHERE execution_id = $1',
+      [executionId],
+    );
+    expect(row).toEqual({ n: 3 });
+    expect(one.instance.staging.active).toBe(0);
+  });
+
+  it('a fenced owner that finishes by itself discards its result and writes no event', async () => {
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([
+      { id: 'a', sql: 'SELECT count(*) AS n FROM range(300000000) WHERE hash(range) % 2 = 0' },
+    ]);
+    const { executionId, finished } = await one.launch(me, pipeline);
+    await db.database.execute(
+      `UPDATE pipeline_executions SET status = 'ABORTED', completed_at = NOW() WHERE execution_id = $1`,
+      [executionId],
+    );
+    expect(await finished).toMatchObject({ failure: { details: { reason: 'fenced' } } });
+    expect(await statusOf(executionId)).toBe('ABORTED');
+    const rows = await db.database.query(
+      `SELECT 1 FROM execution_events WHERE execution_id = $1 AND event_type NOT IN ('execution_started', 'node_started')`,
+      [executionId],
+    );
+    expect(rows).toEqual([]);
+    expect(await opened[0]!.resultMeta(executionId)).toBeUndefined();
+    expect(await opened[0]!.countChunks(executionId)).toBe(0);
+  });
+
+  it('a purge ends a running execution, removes its record, and its watchers end', async () => {
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([{ id: 'slow', sql: HEAVY }], { draft: true });
+    const { executionId, finished } = await one.launch(me, pipeline);
+    const watching = one.frames(me, executionId);
+    await delay(20);
+    expect(await db.database.transaction((tx) => two.purge.purge(tx, pipeline, 1))).toBe(1);
+    expect(await finished).toMatchObject({ status: 'ABORTED' });
+    expect((await watching).every(({ type }) => type !== 'pipeline_completed')).toBe(true);
+    expect(await statusOf(executionId)).toBeUndefined();
+    await expect(one.service.read(me, executionId)).rejects.toMatchObject({ code: 'result.execution_not_found' });
+  });
+}
+
+describe('two instances on one memory store', () => {
+  suite(() => {
+    const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
+    return Promise.resolve([store, store]);
+  });
+});
+
+describeWithProgram('redis-server', 'two instances on one Redis', (program) => {
+  let redis: TestRedis;
+
+  beforeAll(async () => {
+    redis = await startRedis(program);
+  }, 30_000);
+
+  afterAll(() => redis?.stop());
+
+  const open = () => RedisTransientStore.open({ url: redis.url, onProblem: () => undefined });
+
+  suite(async () => {
+    await redis.client.flushall();
+    return Promise.all([open(), open()]);
+  });
+
+  it('leaves no key without an expiry', async () => {
+    const store = await open();
+    const server = await TestInstance.start({ database: db.database, store });
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    for (let n = 0; n < 3; n++) await (await server.launch(me, pipeline, { idempotencyKey: `k${n}` })).finished;
+    await server.instance.flush();
+    const lasting = [];
+    for (const key of await redis.client.keys('*')) if ((await redis.client.ttl(key)) < 0) lasting.push(key);
+    expect(lasting).toEqual([]);
+    await server.stop();
+    await store.close();
+  });
+});
