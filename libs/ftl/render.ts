@@ -164,7 +164,7 @@ function problemOf(error: unknown, run: Interpreter): RenderProblem {
 
 function guardProblem({ guard, message }: GuardTrip, run: Interpreter): RenderProblem {
   const reason = guard === 'max-list-binds' ? { reason: 'list_too_long' as const } : {};
-  return { kind: 'guard', guard, ...reason, message, line: 1, column: 1, macroStack: run.macroStack };
+  return { kind: 'guard', guard, ...reason, message, ...placeOf(run.position, run.main), macroStack: run.macroStack };
 }
 
 function faultProblem(fault: RenderFault, main: Namespace): RenderProblem {

@@ -32,7 +32,10 @@ function withArgs(call: BuiltinCall): Value {
   const preset: MacroValue['preset'] = { positional: [], named: new Map(), last };
   if (args.kind === 'sequence') preset.positional = call.materialise(args);
   else if (args.kind === 'hash') {
-    for (const { key, value } of args.entries() ?? []) if (value) preset.named.set(key.text, value);
+    for (const { key, value } of args.entries() ?? []) {
+      if (key.taint) throw call.fault('a run-time value cannot name a parameter.');
+      if (value) preset.named.set(key.text, value);
+    }
   } else throw call.fault(`expected a sequence or hash, found ${describe(args)}.`);
   return { ...macro, preset };
 }

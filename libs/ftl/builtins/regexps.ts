@@ -89,8 +89,9 @@ function split(call: BuiltinCall): Value {
 
 function matches(call: BuiltinCall): Value {
   call.arity(1, 2);
-  const source = call.text();
-  const pattern = call.textArgument(0).text;
+  const given = call.text();
+  const { text: pattern, taint } = call.textArgument(0);
+  const source = { text: given.text, taint: given.taint ?? taint };
   const flags = { ...flagsAtForMatches(call), regex: true };
   call.run.budget.spend(source.text.length);
   const inner = regex(call, pattern, flags);

@@ -7,12 +7,6 @@ export class GuardTrip extends Error {
   }
 }
 
-/**
- * JavaScript frames a render may stack up, counted in nested evaluations: below what the default stack holds, so that
- * deep calls of deep expressions trip `max-call-depth` and never overflow it.
- */
-const MAX_EVALUATION_DEPTH = 1_600;
-
 /** How many steps pass between two looks at the clock. */
 const CLOCK_STEPS = 256;
 
@@ -43,7 +37,7 @@ export class Budget {
   }
 
   deeper(): void {
-    if (++this.depth > MAX_EVALUATION_DEPTH) throw new GuardTrip('max-call-depth');
+    if (++this.depth > this.limits.maxEvaluationDepth) throw new GuardTrip('max-call-depth');
   }
 
   iterate(): void {

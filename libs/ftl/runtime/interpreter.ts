@@ -36,6 +36,7 @@ export class Interpreter implements Interpretation {
   scope: Surroundings;
   out = new Output();
   macroStack: string[] = [];
+  #at: Span = { start: 0, end: 0 };
 
   constructor(options: InterpreterOptions) {
     this.budget = new Budget(options.limits);
@@ -71,6 +72,7 @@ export class Interpreter implements Interpretation {
     let signal: Signal = 'done';
     for (const node of block) {
       this.budget.step();
+      this.#at = node;
       signal = executeNode(this, node);
       if (signal !== 'done') break;
     }
@@ -89,6 +91,11 @@ export class Interpreter implements Interpretation {
 
   invoke(macro: MacroValue, args: BoundArguments, span: Span): MacroCall {
     return invokeMacro(this, macro, args, span);
+  }
+
+  /** Where the render stands: what a guard that trips is blamed on. */
+  get position(): Origin {
+    return this.origin(this.#at);
   }
 
   origin(span: Span): Origin {

@@ -1,6 +1,7 @@
 import type { Expr } from '../syntax/nodes.js';
 import type { Interpretation } from './interpretation.js';
 import type { Frame, LoopTurn } from './scopes.js';
+import { STRING_TYPE, type Taint } from './taint.js';
 import { hash, string, type HashValue, type Namespace, type Value } from './values.js';
 
 /** Loop variables → macro locals → current namespace → globals → Context (contract 05 §4.3). */
@@ -76,6 +77,9 @@ function mapHash(vars: ReadonlyMap<string, Value | undefined>): HashValue {
   return hash([...vars].map(([name, value]) => ({ key: string(name), value })));
 }
 
+/** An error message may name what a value named: it is bound like a value. */
+const ERROR_TAINT: Taint = { key: null, type: STRING_TYPE, own: null, origin: 'platform', sample: false };
+
 export function specialVariable(run: Interpretation, expr: Extract<Expr, { kind: 'special' }>): Value | undefined {
   switch (expr.name) {
     case 'now':
@@ -93,7 +97,7 @@ export function specialVariable(run: Interpretation, expr: Extract<Expr, { kind:
     case 'vars':
       return { kind: 'hash', get: (name) => lookup(run, name), entries: () => null };
     case 'error':
-      return run.errorMessage === null ? undefined : string(run.errorMessage);
+      return run.errorMessage === null ? undefined : string(run.errorMessage, ERROR_TAINT);
     case 'locale':
       return string('en_US');
     case 'lang':

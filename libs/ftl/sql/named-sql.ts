@@ -56,7 +56,8 @@ export function nameBinds(dialect: Dialect, parts: readonly OutputPart[]): Named
 }
 
 const LITERAL_PREFIXES: ReadonlySet<string> = new Set(['DATE', 'TIME', 'TIMESTAMP']);
-const TOUCHES = /[\p{L}\p{Nd}_$#@.:\uE000\uE001]/u;
+/** A bind beside one of these would read as part of a word, a path or another bind. */
+const TOUCHES = /[\p{L}\p{M}\p{Nd}_$#@.\uD800-\uDFFF\uE000\uE001]/u;
 
 class BindNamer {
   readonly #parts: readonly OutputPart[];
@@ -152,7 +153,7 @@ class BindNamer {
       return;
     }
     if (clauses.structural(next)) throw new PositionRefusal('bind_in_structure', origin);
-    this.#out.push(`:${this.#bind(part, part.key, part.type, part.value)}`);
+    this.#place(this.#bind(part, part.key, part.type, part.value));
   }
 
   #placeLiteral(token: SqlToken, clauses: ClauseTracker, next: SqlToken[], before: SqlToken | undefined): void {
@@ -179,9 +180,15 @@ class BindNamer {
       const type: ColumnType = { type: prefix as 'DATE' | 'TIME' | 'TIMESTAMP' };
       const coerced = coerceText(type, prefix === 'TIMESTAMP' ? isoStamp(joined) : joined);
       if (!coerced.ok) throw new PositionRefusal('bind_in_literal', origin);
-      this.#out.push(`:${this.#bind(first, null, type, coerced.value)}`);
-    } else if (whole) this.#out.push(`:${this.#bind(first, first.key, first.type, first.value)}`);
-    else this.#out.push(`:${this.#bind(first, null, { type: 'STRING' }, joined)}`);
+      this.#place(this.#bind(first, null, type, coerced.value));
+    } else if (whole) this.#place(this.#bind(first, first.key, first.type, first.value));
+    else this.#place(this.#bind(first, null, { type: 'STRING' }, joined));
+  }
+
+  /** Behind a colon the bind stands off, or the two would read as `::`. */
+  #place(name: string): void {
+    const afterColon = this.#out[this.#out.length - 1]?.endsWith(':');
+    this.#out.push(`${afterColon ? ' ' : ''}:${name}`);
   }
 
   /** Takes back the prefix word and the blanks behind it. */

@@ -27,20 +27,18 @@ describe('interpolated parameters (contract 05 §5.2)', () => {
     expect(scan(template)).toEqual(found);
   });
 
-  it.each(
-    [
-      'WHERE r = :region',
-      '<#if region == "x">a</#if>',
-      '<#assign t = region>${t}',
-      '${region?sql_identifier("a")} ${region?sql_choice("a")} ${[region]?sql_list}',
-      '<#macro m region>${region}</#macro>',
-      '<#list xs as region>${region}${region_index}</#list>',
-      '<#list h as k, region>${region}</#list>',
-      '<@m ; region>${region}</@m>',
-      '${xs?map(region -> region + 1)?join(",")}',
-      '<#noparse>${region}</#noparse><#-- ${region} -->',
-    ].slice(0, 10),
-  )('%s is fine', (template) => {
+  it.each([
+    'WHERE r = :region',
+    '<#if region == "x">a</#if>',
+    '<#assign t = region>${t}',
+    '${region?sql_identifier("a")} ${region?sql_choice("a")} ${[region]?sql_list}',
+    '<#macro m region>${region}</#macro>',
+    '<#list xs as region>${region}${region_index}</#list>',
+    '<#list h as k, region>${region}</#list>',
+    '<@m ; region>${region}</@m>',
+    '${xs?map(region -> region + 1)?join(",")}',
+    '<#noparse>${region}</#noparse><#-- ${region} -->',
+  ])('%s is fine', (template) => {
     expect(scan(template)).toEqual([]);
   });
 

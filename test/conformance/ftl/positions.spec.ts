@@ -37,6 +37,9 @@ const ALLOWED: [string, string, string[], TestOptions?][] = [
   ['WHERE a = :s AND b = ${s}', 'WHERE a = :s AND b = :s', [`s STRING ${HOSTILE}`]],
   ['WHERE a = :nothing', 'WHERE a = :nothing', ['nothing STRING null']],
   ['WHERE a = ${flag}', 'WHERE a = :flag', ['flag BOOLEAN true']],
+  ['a[1:${n}]', 'a[1: :n]', ['n INTEGER -5']],
+  ["'${day}'::date", ':day::date', ['day STRING 2026-01-02']],
+  ['${day}::date', ':day::date', ['day STRING 2026-01-02']],
   ['a::text = ${s} AND b[1:2] := 3', 'a::text = :s AND b[1:2] := 3', [`s STRING ${HOSTILE}`]],
 ];
 
@@ -61,7 +64,8 @@ const REFUSED: [string, string, TestOptions?][] = [
   ['t.${s}', 'bind_in_identifier'],
   ['${s}.t', 'bind_in_identifier'],
   ['${s}${s}', 'bind_in_identifier'],
-  [':${s}', 'bind_in_identifier'],
+  ['@${s}', 'bind_in_identifier', { dialect: 'MSSQL' }],
+  ['é${s}', 'bind_in_identifier'],
   ["abc'${s}'", 'bind_in_identifier'],
   ['SELECT 1 FROM ${s}', 'bind_in_structure'],
   ["SELECT 1 FROM '${s}'", 'bind_in_structure', { dialect: 'DUCKDB' }],

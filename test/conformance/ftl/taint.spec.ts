@@ -44,6 +44,12 @@ const FLOWS: [string, string, string[]][] = [
   ['<#list {s: 1} as k, v>${k}</#list>', ':s', ["s STRING it's"]],
   ['${"x"?left_pad(6, s)}', ':__b1__', ["__b1__ STRING it'six"]],
   ['<#escape p as p?lower_case>${s}</#escape>', ':__b1__', ["__b1__ STRING it's"]],
+  [
+    '<#attempt>${[{}]?sort_by(s)?size}<#recover>${.error}</#attempt>',
+    ':__b1__',
+    ["__b1__ STRING ?sort_by: an item has no it's."],
+  ],
+  ['${"it"?matches(s[0..1])[0]}', ':__b1__', ['__b1__ STRING it']],
   ['${n + 1}', ':__b1__', ['__b1__ INTEGER 8']],
   ['${n * 1000000000}', ':__b1__', ['__b1__ BIGDECIMAL 7000000000e-0']],
   ['${n / 2}', ':__b1__', ['__b1__ BIGDECIMAL 35e-1']],
@@ -92,6 +98,11 @@ describe('taint: a run-time value never becomes SQL text (contract 05 §5)', () 
   it.each(STRUCTURE)("the author's own: %s", (template, sql) => {
     expect(bound(template, context)).toEqual({ sql, binds: [] });
   });
+});
+
+it('a run-time value cannot name a parameter, which would print as text from a catch-all hash', () => {
+  const template = '<#macro m a...><#list a?keys as k>${k}</#list></#macro><#assign n = m?with_args({s: 1})><@n x=1/>';
+  expect(bound(template, context).sql).toMatch(/^FAILED render_error/);
 });
 
 describe('captured output with binds is a fragment', () => {
