@@ -24,6 +24,10 @@ export class ExpiringEntries {
     return this.clock.now().getTime();
   }
 
+  after(seconds: number): number {
+    return this.nowMs + seconds * 1000;
+  }
+
   /** Bytes accounted for, expired entries included until they are swept. */
   get bytes(): number {
     return this.#bytes;

@@ -1,5 +1,5 @@
 import { SystemClock, type Clock } from '#libs/kernel';
-import { keys, SEALED_EVENTS_SECONDS } from '../keys.js';
+import { keys } from '../keys.js';
 import {
   CHANNELS,
   TransientStore,
@@ -15,6 +15,10 @@ import {
 import { TransientUnavailable } from '../transient-unavailable.js';
 import { ExpiringEntries } from './expiring-entries.js';
 import { LocalBus } from './local-bus.js';
+import { MemoryClaims } from './memory-claims.js';
+import { MemoryEventLogs } from './memory-event-logs.js';
+import { MemoryLeases } from './memory-leases.js';
+import { MemoryResults } from './memory-results.js';
 
 export interface MemoryStoreOptions {
   /** Beyond it writes are refused; `datapipelines.transient.memory.max-bytes`. */
@@ -22,30 +26,16 @@ export interface MemoryStoreOptions {
   clock?: Clock;
 }
 
-interface StoredClaim {
-  executionId: string;
-  requestHash: string;
-  state: IdempotencyClaim['state'];
-  claimedAtMs: number;
-}
-
-interface Rows {
-  chunks: Map<number, Uint8Array>;
-  bytes: number;
-  published: boolean;
-}
-
-interface EventLog {
-  events: LoggedEvent[];
-  bytes: number;
-}
-
 const SWEEP_MS = 30_000;
-const SMALL = 200;
+const FLAG_BYTES = 100;
 
 /** The store of embedded mode: one process, nothing survives it, and it holds no more than it was allowed to. */
 export class MemoryTransientStore extends TransientStore {
   readonly #entries: ExpiringEntries;
+  readonly #claims: MemoryClaims;
+  readonly #results: MemoryResults;
+  readonly #logs: MemoryEventLogs;
+  readonly #leases: MemoryLeases;
   readonly #bus = new LocalBus();
   readonly #sweeper: NodeJS.Timeout;
   #closed = false;
@@ -53,6 +43,10 @@ export class MemoryTransientStore extends TransientStore {
   constructor({ maxBytes, clock = new SystemClock() }: MemoryStoreOptions) {
     super();
     this.#entries = new ExpiringEntries(maxBytes, clock);
+    this.#claims = new MemoryClaims(this.#entries);
+    this.#results = new MemoryResults(this.#entries);
+    this.#logs = new MemoryEventLogs(this.#entries);
+    this.#leases = new MemoryLeases(this.#entries);
     this.#sweeper = setInterval(() => this.#entries.sweep(), SWEEP_MS).unref();
   }
 
@@ -67,17 +61,13 @@ export class MemoryTransientStore extends TransientStore {
     ttlSeconds: number,
     signal?: AbortSignal,
   ): Promise<{ won: true } | { won: false; held: IdempotencyClaim }> {
-    const held = await this.readClaim(key, signal);
-    if (held && held.executionId !== claim.executionId) return { won: false, held };
-    if (!held) this.#reserve(key, claim, ttlSeconds);
-    return { won: true };
+    this.#enter(signal);
+    return this.#claims.claim(key, claim, ttlSeconds);
   }
 
   async markStarted(key: ClaimKey, executionId: string, signal?: AbortSignal): Promise<boolean> {
-    const stored = this.#enter(signal).get<StoredClaim>(keys.claim(key));
-    if (stored?.executionId !== executionId) return false;
-    stored.state = 'started';
-    return true;
+    this.#enter(signal);
+    return this.#claims.markStarted(key, executionId);
   }
 
   async takeOver(
@@ -87,42 +77,28 @@ export class MemoryTransientStore extends TransientStore {
     ttlSeconds: number,
     signal?: AbortSignal,
   ): Promise<boolean> {
-    if (this.#enter(signal).get<StoredClaim>(keys.claim(key))?.executionId !== from) return false;
-    this.#reserve(key, claim, ttlSeconds);
-    return true;
+    this.#enter(signal);
+    return this.#claims.takeOver(key, from, claim, ttlSeconds);
   }
 
   async release(key: ClaimKey, executionId: string, signal?: AbortSignal): Promise<void> {
-    const entries = this.#enter(signal);
-    if (entries.get<StoredClaim>(keys.claim(key))?.executionId === executionId) entries.delete(keys.claim(key));
+    this.#enter(signal);
+    this.#claims.release(key, executionId);
   }
 
   async readClaim(key: ClaimKey, signal?: AbortSignal): Promise<IdempotencyClaim | undefined> {
-    const entries = this.#enter(signal);
-    const stored = entries.get<StoredClaim>(keys.claim(key));
-    if (!stored) return undefined;
-    const { claimedAtMs, ...claim } = stored;
-    return { ...claim, ageMs: Math.max(0, entries.nowMs - claimedAtMs) };
+    this.#enter(signal);
+    return this.#claims.read(key);
   }
 
   async beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void> {
-    const entries = this.#enter(signal);
-    const rows: Rows = { chunks: new Map(), bytes: 0, published: false };
-    entries.delete(keys.resultMeta(executionId));
-    entries.delete(keys.resultRows(executionId));
-    entries.set(keys.resultRows(executionId), rows, 0, this.#in(drainTtlSeconds));
+    this.#enter(signal);
+    this.#results.begin(executionId, drainTtlSeconds);
   }
 
   async putChunk(executionId: string, index: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
-    const entries = this.#enter(signal);
-    const key = keys.resultRows(executionId);
-    const rows = entries.get<Rows>(key);
-    if (!rows || rows.published) throw new TransientUnavailable({ reason: 'lost' });
-    const more = bytes.byteLength - (rows.chunks.get(index)?.byteLength ?? 0);
-    entries.set(key, rows, rows.bytes + more, entries.expiresAtMs(key) ?? 0);
-    rows.bytes += more;
-    // A copy: the caller may fill its buffer anew.
-    rows.chunks.set(index, bytes.slice());
+    this.#enter(signal);
+    this.#results.putChunk(executionId, index, bytes);
   }
 
   async publishResult(
@@ -131,30 +107,18 @@ export class MemoryTransientStore extends TransientStore {
     ttlSeconds: number,
     signal?: AbortSignal,
   ): Promise<{ expiresAt: string }> {
-    const entries = this.#enter(signal);
-    const rows = entries.get<Rows>(keys.resultRows(executionId));
-    if (!rows || rows.published || rows.chunks.size !== meta.chunkStarts.length) {
-      throw new TransientUnavailable({ reason: 'lost' });
-    }
-    const expiresAtMs = this.#in(ttlSeconds);
-    const published: PublishedResult = {
-      ...meta,
-      chunkStarts: [...meta.chunkStarts],
-      expiresAt: new Date(expiresAtMs).toISOString(),
-    };
-    const bytes = meta.schemaJson.length + meta.warningsJson.length + 8 * meta.chunkStarts.length + SMALL;
-    entries.set(keys.resultMeta(executionId), published, bytes, expiresAtMs);
-    entries.expireAt(keys.resultRows(executionId), expiresAtMs);
-    rows.published = true;
-    return { expiresAt: published.expiresAt };
+    this.#enter(signal);
+    return this.#results.publish(executionId, meta, ttlSeconds);
   }
 
   async resultMeta(executionId: string, signal?: AbortSignal): Promise<PublishedResult | undefined> {
-    return this.#enter(signal).get<PublishedResult>(keys.resultMeta(executionId));
+    this.#enter(signal);
+    return this.#results.meta(executionId);
   }
 
   async countChunks(executionId: string, signal?: AbortSignal): Promise<number> {
-    return this.#enter(signal).get<Rows>(keys.resultRows(executionId))?.chunks.size ?? 0;
+    this.#enter(signal);
+    return this.#results.countChunks(executionId);
   }
 
   async readChunks(
@@ -162,14 +126,13 @@ export class MemoryTransientStore extends TransientStore {
     indexes: readonly number[],
     signal?: AbortSignal,
   ): Promise<(Uint8Array | undefined)[]> {
-    const rows = this.#enter(signal).get<Rows>(keys.resultRows(executionId));
-    return indexes.map((index) => rows?.chunks.get(index));
+    this.#enter(signal);
+    return this.#results.readChunks(executionId, indexes);
   }
 
   async discardResult(executionId: string, signal?: AbortSignal): Promise<void> {
-    const entries = this.#enter(signal);
-    entries.delete(keys.resultMeta(executionId));
-    entries.delete(keys.resultRows(executionId));
+    this.#enter(signal);
+    this.#results.discard(executionId);
   }
 
   async appendEvents(
@@ -178,32 +141,24 @@ export class MemoryTransientStore extends TransientStore {
     ttlSeconds: number,
     signal?: AbortSignal,
   ): Promise<void> {
-    const entries = this.#enter(signal);
-    const key = keys.events(executionId);
-    const log = entries.get<EventLog>(key) ?? { events: [], bytes: 0 };
-    const last = log.events.at(-1)?.eventId ?? 0;
-    const fresh = events.filter(({ eventId }) => eventId > last);
-    if (fresh.length === 0) return;
-    const more = fresh.reduce((sum, { payload }) => sum + 2 * payload.length + SMALL, 0);
-    entries.set(key, log, log.bytes + more, entries.expiresAtMs(key) ?? this.#in(ttlSeconds));
-    log.bytes += more;
-    log.events.push(...fresh);
+    this.#enter(signal);
+    this.#logs.append(executionId, events, ttlSeconds);
   }
 
   async sealEvents(executionId: string, signal?: AbortSignal): Promise<void> {
-    this.#enter(signal).expireAt(keys.events(executionId), this.#in(SEALED_EVENTS_SECONDS));
+    this.#enter(signal);
+    this.#logs.seal(executionId);
   }
 
   async readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]> {
-    const events = this.#enter(signal).get<EventLog>(keys.events(executionId))?.events ?? [];
-    const first = firstAfter(events, after);
-    return events.slice(first, first + limit);
+    this.#enter(signal);
+    return this.#logs.read(executionId, after, limit);
   }
 
   async requestCancel(executionId: string, reason: string, ttlSeconds: number, signal?: AbortSignal): Promise<void> {
     const entries = this.#enter(signal);
     const key = keys.cancel(executionId);
-    if (entries.get(key) === undefined) entries.set(key, reason, SMALL, this.#in(ttlSeconds));
+    if (entries.get(key) === undefined) entries.set(key, reason, FLAG_BYTES, entries.after(ttlSeconds));
     this.#bus.publish(CHANNELS.cancel, executionId);
   }
 
@@ -230,10 +185,7 @@ export class MemoryTransientStore extends TransientStore {
     signal?: AbortSignal,
   ): Promise<boolean> {
     this.#enter(signal);
-    const leases = this.#leases(kind, userId);
-    if (!leases.has(leaseId) && leases.size >= limit) return false;
-    this.#extend(kind, userId, leases, [leaseId], leaseSeconds);
-    return true;
+    return this.#leases.acquire(kind, userId, leaseId, limit, leaseSeconds);
   }
 
   async renew(
@@ -244,18 +196,17 @@ export class MemoryTransientStore extends TransientStore {
     signal?: AbortSignal,
   ): Promise<void> {
     this.#enter(signal);
-    if (leaseIds.length > 0) this.#extend(kind, userId, this.#leases(kind, userId), leaseIds, leaseSeconds);
+    this.#leases.renew(kind, userId, leaseIds, leaseSeconds);
   }
 
   async releaseLease(kind: LeaseKind, userId: string, leaseId: string, signal?: AbortSignal): Promise<void> {
-    const entries = this.#enter(signal);
-    const leases = this.#leases(kind, userId);
-    leases.delete(leaseId);
-    if (leases.size === 0) entries.delete(keys.leases(kind, userId));
+    this.#enter(signal);
+    this.#leases.release(kind, userId, leaseId);
   }
 
   async touchWatcher(executionId: string, ttlSeconds: number, signal?: AbortSignal): Promise<void> {
-    this.#enter(signal).set(keys.watcher(executionId), true, 0, this.#in(ttlSeconds));
+    const entries = this.#enter(signal);
+    entries.set(keys.watcher(executionId), true, FLAG_BYTES, entries.after(ttlSeconds));
   }
 
   async hasWatcher(executionId: string, signal?: AbortSignal): Promise<boolean> {
@@ -269,7 +220,7 @@ export class MemoryTransientStore extends TransientStore {
       const window = Math.floor(nowSeconds / seconds);
       const key = `${keys.rateWindow(subject, seconds)}${window}`;
       const count = (entries.get<number>(key) ?? 0) + 1;
-      entries.set(key, count, 0, entries.expiresAtMs(key) ?? this.#in(2 * seconds));
+      entries.set(key, count, FLAG_BYTES, entries.expiresAtMs(key) ?? entries.after(2 * seconds));
       return { count, resetAtSeconds: (window + 1) * seconds, nowSeconds };
     });
   }
@@ -300,50 +251,10 @@ export class MemoryTransientStore extends TransientStore {
     this.#bus.clear();
   }
 
-  /** Every call passes here first. */
+  /** Every call passes here first. What follows is synchronous, so no two calls mix. */
   #enter(signal: AbortSignal | undefined): ExpiringEntries {
     signal?.throwIfAborted();
     if (this.#closed) throw new TransientUnavailable();
     return this.#entries;
   }
-
-  #in(seconds: number): number {
-    return this.#entries.nowMs + seconds * 1000;
-  }
-
-  #reserve(key: ClaimKey, claim: { executionId: string; requestHash: string }, ttlSeconds: number): void {
-    const { executionId, requestHash } = claim;
-    const stored: StoredClaim = { executionId, requestHash, state: 'reserved', claimedAtMs: this.#entries.nowMs };
-    this.#entries.set(keys.claim(key), stored, SMALL, this.#in(ttlSeconds));
-  }
-
-  /** The leases that have not lapsed: id to end. */
-  #leases(kind: LeaseKind, userId: string): Map<string, number> {
-    const leases = this.#entries.get<Map<string, number>>(keys.leases(kind, userId)) ?? new Map<string, number>();
-    const now = this.#entries.nowMs;
-    for (const [id, end] of leases) if (end <= now) leases.delete(id);
-    return leases;
-  }
-
-  #extend(
-    kind: LeaseKind,
-    userId: string,
-    leases: Map<string, number>,
-    ids: readonly string[],
-    leaseSeconds: number,
-  ): void {
-    for (const id of ids) leases.set(id, this.#in(leaseSeconds));
-    this.#entries.set(keys.leases(kind, userId), leases, leases.size * SMALL, this.#in(2 * leaseSeconds));
-  }
-}
-
-/** Position of the first event with a higher id; ids ascend. */
-function firstAfter(events: readonly LoggedEvent[], after: number): number {
-  let [low, high] = [0, events.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((events[middle]?.eventId ?? 0) <= after) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -6,6 +6,8 @@ import { replyCode } from './script.js';
 const COMMAND_MS = 2000;
 const CONNECT_MS = 5000;
 const MAX_BACKOFF_MS = 2000;
+/** A connection that is being given up may hold the process no longer. */
+const DISCONNECT_MS = 200;
 
 /** Commands fail at once while there is no connection: queueing them would answer requests with minutes of delay. */
 const OPTIONS: RedisOptions = {
@@ -16,6 +18,7 @@ const OPTIONS: RedisOptions = {
   maxRetriesPerRequest: 0,
   commandTimeout: COMMAND_MS,
   connectTimeout: CONNECT_MS,
+  disconnectTimeout: DISCONNECT_MS,
   keepAlive: 10_000,
   retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 8), MAX_BACKOFF_MS),
   // After a failover the connection may lead to what is a replica now.
