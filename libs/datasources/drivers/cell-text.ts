@@ -27,9 +27,7 @@ function timestampText(micros: bigint): string {
   if (micros <= -INFINITE_MICROS) return '-infinity';
   const { days, micros: rest } = splitTimestamp(micros);
   const date = dateText(days);
-  return date.endsWith(' BC')
-    ? `${date.slice(0, -3)} ${formatTime(rest)}+00 BC`
-    : `${date} ${formatTime(rest)}+00`;
+  return date.endsWith(' BC') ? `${date.slice(0, -3)} ${formatTime(rest)}+00 BC` : `${date} ${formatTime(rest)}+00`;
 }
 
 function timeText(micros: bigint): string {

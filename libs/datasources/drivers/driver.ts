@@ -45,12 +45,17 @@ export interface WriteTarget {
 
 /** One connection to a datasource as the pool holds it. Its methods reject with DriverFailure or PenstockError. */
 export interface DriverConnection {
-  readonly access: Access;
+  /** What it may be leased for; the lease itself refuses writes it was not taken for. */
+  readonly serves: Access | 'both';
   /** False once it must not be handed out again: cancelled, killed, out of step. */
   readonly usable: boolean;
+  /** DQL, in a read-only transaction where the engine has one. */
   openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor>;
+  /** One DML or DDL statement, autocommit. */
   execute(statement: BoundStatement, options: { signal: AbortSignal }): Promise<number>;
   beginWrite(target: WriteTarget, options: { signal: AbortSignal }): Promise<TableWriter>;
+  /** All rows of the driver's own catalog query as text, read-only and rolled back. */
+  catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]>;
   /** A round trip to the engine; rejects when it does not answer within the time. */
   ping(timeoutMs: number): Promise<void>;
   /** Ends any transaction and gives the session back its first state. False: close it instead. */
@@ -67,6 +72,12 @@ export interface NamespaceShape {
   readonly levels: number;
 }
 
-export interface DialectOf {
+/** What a pipeline node holds while it works on a datasource. `release` is idempotent and never rejects. */
+export interface Lease {
   readonly dialect: Dialect;
+  openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor>;
+  /** Rows affected; 0 for DDL. @throws `pipeline.node.datasource_readonly` on a lease taken for reading */
+  execute(statement: BoundStatement, options: { signal: AbortSignal }): Promise<number>;
+  beginWrite(target: WriteTarget, options: { signal: AbortSignal }): Promise<TableWriter>;
+  release(outcome?: 'ok' | 'destroy'): Promise<void>;
 }

@@ -39,28 +39,60 @@ const zeroOrAtLeast = (least: number) => (value: number) => value === 0 || value
 
 const RULES: Record<PoolKey, PoolRule> = {
   maximumPoolSize: {
-    unit: 'count', value: 10, source: 'hikari_default', range: '1 to 500', accepts: (value) => value >= 1 && value <= 500,
+    unit: 'count',
+    value: 10,
+    source: 'hikari_default',
+    range: '1 to 500',
+    accepts: (value) => value >= 1 && value <= 500,
   },
   minimumIdle: {
-    unit: 'count', value: 2, source: 'application_default', range: '0 to maximumPoolSize', accepts: (value) => value >= 0,
+    unit: 'count',
+    value: 2,
+    source: 'application_default',
+    range: '0 to maximumPoolSize',
+    accepts: (value) => value >= 0,
   },
   connectionTimeout: {
-    unit: 'ms', value: 30_000, source: 'hikari_default', range: '0 or at least 250', accepts: zeroOrAtLeast(250),
+    unit: 'ms',
+    value: 30_000,
+    source: 'hikari_default',
+    range: '0 or at least 250',
+    accepts: zeroOrAtLeast(250),
   },
   idleTimeout: {
-    unit: 'ms', value: 600_000, source: 'hikari_default', range: '0 or at least 10000, and 1000 under maxLifetime', accepts: zeroOrAtLeast(10_000),
+    unit: 'ms',
+    value: 600_000,
+    source: 'hikari_default',
+    range: '0 or at least 10000, and 1000 under maxLifetime',
+    accepts: zeroOrAtLeast(10_000),
   },
   maxLifetime: {
-    unit: 'ms', value: 1_800_000, source: 'hikari_default', range: '0 or at least 30000', accepts: zeroOrAtLeast(30_000),
+    unit: 'ms',
+    value: 1_800_000,
+    source: 'hikari_default',
+    range: '0 or at least 30000',
+    accepts: zeroOrAtLeast(30_000),
   },
   keepaliveTime: {
-    unit: 'ms', value: 120_000, source: 'hikari_default', range: '0 or at least 30000, and below maxLifetime', accepts: zeroOrAtLeast(30_000),
+    unit: 'ms',
+    value: 120_000,
+    source: 'hikari_default',
+    range: '0 or at least 30000, and below maxLifetime',
+    accepts: zeroOrAtLeast(30_000),
   },
   validationTimeout: {
-    unit: 'ms', value: 5_000, source: 'hikari_default', range: 'at least 250', accepts: (value) => value >= 250,
+    unit: 'ms',
+    value: 5_000,
+    source: 'hikari_default',
+    range: 'at least 250',
+    accepts: (value) => value >= 250,
   },
   leakDetectionThreshold: {
-    unit: 'ms', value: 0, source: 'hikari_default', range: '0 or at least 2000, and at most maxLifetime', accepts: zeroOrAtLeast(2_000),
+    unit: 'ms',
+    value: 0,
+    source: 'hikari_default',
+    range: '0 or at least 2000, and at most maxLifetime',
+    accepts: zeroOrAtLeast(2_000),
   },
 };
 
@@ -68,14 +100,32 @@ export const POOL_KEYS = Object.keys(RULES) as PoolKey[];
 
 /** Genuine HikariCP names that mean nothing here: stored, and told back in `ignored_properties`. */
 export const IGNORED_POOL_KEYS: readonly string[] = [
-  'allowPoolSuspension', 'autoCommit', 'catalog', 'connectionTestQuery', 'initializationFailTimeout',
-  'isolateInternalQueries', 'registerMbeans', 'schema', 'transactionIsolation',
+  'allowPoolSuspension',
+  'autoCommit',
+  'catalog',
+  'connectionTestQuery',
+  'initializationFailTimeout',
+  'isolateInternalQueries',
+  'registerMbeans',
+  'schema',
+  'transactionIsolation',
 ];
 
 /** What the server alone decides, in any case; a trailing `*` is a prefix (06 §4). */
 export const SERVER_MANAGED: readonly string[] = [
-  'jdbcUrl', 'username', 'password', 'driverClassName', 'dataSource*', 'poolName', 'metric*', 'healthCheck*',
-  'exceptionOverrideClassName', 'connectionInitSql', 'readOnly', 'threadFactory', 'scheduledExecutor',
+  'jdbcUrl',
+  'username',
+  'password',
+  'driverClassName',
+  'dataSource*',
+  'poolName',
+  'metric*',
+  'healthCheck*',
+  'exceptionOverrideClassName',
+  'connectionInitSql',
+  'readOnly',
+  'threadFactory',
+  'scheduledExecutor',
 ];
 
 export function matchesAny(key: string, patterns: readonly string[]): boolean {
@@ -101,18 +151,26 @@ export function checkHikari(hikari: ReadonlyMap<string, unknown>): Failure[] {
   const failures: Failure[] = [];
   const fail = (key: string, message: string, details: Record<string, unknown> = {}): void =>
     void failures.push({
-      code: 'datasource.validation.properties_invalid', path: `properties.hikari.${key}`, message, details: { key, ...details },
+      code: 'datasource.validation.properties_invalid',
+      path: `properties.hikari.${key}`,
+      message,
+      details: { key, ...details },
     });
   for (const [key, value] of hikari) {
     const rule = RULES[key as PoolKey];
     if (rule) {
       const number = wholeNumber(value);
-      if (number === null || !rule.accepts(number)) fail(key, `${key} must be a whole number: ${rule.range}.`, { allowed: rule.range });
+      if (number === null || !rule.accepts(number))
+        fail(key, `${key} must be a whole number: ${rule.range}.`, { allowed: rule.range });
     } else if (matchesAny(key, SERVER_MANAGED)) {
       fail(key, `${key} is managed by the server and cannot be set.`, { reason: 'server_managed' });
     } else if (!IGNORED_POOL_KEYS.includes(key)) {
       const suggestion = nearest(key, [...POOL_KEYS, ...IGNORED_POOL_KEYS], 3);
-      fail(key, `${key} is no pool setting.${suggestion ? ` Did you mean ${suggestion}?` : ''}`, suggestion ? { suggestion } : {});
+      fail(
+        key,
+        `${key} is no pool setting.${suggestion ? ` Did you mean ${suggestion}?` : ''}`,
+        suggestion ? { suggestion } : {},
+      );
     }
   }
   if (failures.length === 0) checkTogether(hikari, fail);
@@ -131,9 +189,12 @@ function checkTogether(
   const leak = configured('leakDetectionThreshold');
   if ((configured('minimumIdle') ?? 0) > size) fail('minimumIdle', `minimumIdle is above maximumPoolSize (${size}).`);
   if (lifetime === 0) return;
-  if (idle && idle + 1000 > lifetime) fail('idleTimeout', `idleTimeout must stay 1000 ms under maxLifetime (${lifetime}).`);
-  if (keepalive && keepalive >= lifetime) fail('keepaliveTime', `keepaliveTime must be below maxLifetime (${lifetime}).`);
-  if (leak && leak > lifetime) fail('leakDetectionThreshold', `leakDetectionThreshold is above maxLifetime (${lifetime}).`);
+  if (idle && idle + 1000 > lifetime)
+    fail('idleTimeout', `idleTimeout must stay 1000 ms under maxLifetime (${lifetime}).`);
+  if (keepalive && keepalive >= lifetime)
+    fail('keepaliveTime', `keepaliveTime must be below maxLifetime (${lifetime}).`);
+  if (leak && leak > lifetime)
+    fail('leakDetectionThreshold', `leakDetectionThreshold is above maxLifetime (${lifetime}).`);
 }
 
 /** The settings in force, each with where it comes from. A default gives way where a configured value leaves no room. */

@@ -15,8 +15,19 @@ export interface JdbcRules {
 
 /** Refused on every dialect: what the server manages, and anything that would carry a secret (06 §4). */
 const REFUSED_EVERYWHERE: readonly string[] = [
-  ...SERVER_MANAGED, 'user', '*password', '*passwd', '*pwd', '*secret', '*clientkey', 'OAuthPvtKey',
-  'OAuthAccessToken', 'OAuthRefreshToken', 'Auth_AccessToken', 'apiKey', 'privateKey',
+  ...SERVER_MANAGED,
+  'user',
+  '*password',
+  '*passwd',
+  '*pwd',
+  '*secret',
+  '*clientkey',
+  'OAuthPvtKey',
+  'OAuthAccessToken',
+  'OAuthRefreshToken',
+  'Auth_AccessToken',
+  'apiKey',
+  'privateKey',
 ];
 
 const CREDENTIAL_KEYS: readonly string[] = ['user', 'username', 'password', '*password', '*passwd', '*pwd'];
@@ -57,7 +68,10 @@ export function checkJdbcProperties(
   for (const [key, value] of properties) {
     const fail = (message: string, details: Record<string, unknown>): void =>
       void failures.push({
-        code: 'datasource.validation.properties_invalid', path: `properties.jdbc.${key}`, message, details: { key, ...details },
+        code: 'datasource.validation.properties_invalid',
+        path: `properties.jdbc.${key}`,
+        message,
+        details: { key, ...details },
       });
     if (typeof value !== 'string') {
       fail(`${key} must be text.`, { reason: 'property_value' });
@@ -86,5 +100,7 @@ export const check = {
   milliseconds: (value: string): string | undefined =>
     /^\d{1,9}$/.test(value) ? undefined : 'must be a whole number of milliseconds.',
   text: (value: string): string | undefined =>
-    value.length >= 1 && value.length <= 200 && !/[\u0000-\u001f\u007f]/.test(value) ? undefined : 'must be 1 to 200 printable characters.',
+    value.length >= 1 && value.length <= 200 && !/[\u0000-\u001f\u007f]/.test(value)
+      ? undefined
+      : 'must be 1 to 200 printable characters.',
 };

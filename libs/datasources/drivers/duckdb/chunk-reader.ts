@@ -1,4 +1,11 @@
-import { DuckDBDecimalType, DuckDBTypeId, DuckDBVarCharVector, type DuckDBBlobVector, type DuckDBDataChunk, type DuckDBVector } from '@duckdb/node-api';
+import {
+  DuckDBDecimalType,
+  DuckDBTypeId,
+  DuckDBVarCharVector,
+  type DuckDBBlobVector,
+  type DuckDBDataChunk,
+  type DuckDBVector,
+} from '@duckdb/node-api';
 
 import { createVector, formatUnscaled, type Column, type ColumnBatch, type ColumnVector } from '#libs/typesystem';
 
@@ -115,7 +122,12 @@ function copyDecimalTexts(source: DuckDBVector, data: string[], nulls: Uint8Arra
 const HUGEINT_DIGITS = 39;
 
 /** Decimals lie in 2, 4, 8 or 16 bytes by their width. */
-function eachUnscaled(source: DuckDBVector, nulls: Uint8Array, rows: number, take: (row: number, unscaled: bigint) => void): void {
+function eachUnscaled(
+  source: DuckDBVector,
+  nulls: Uint8Array,
+  rows: number,
+  take: (row: number, unscaled: bigint) => void,
+): void {
   const view = memoryOf(source).dataView;
   const width = source.type instanceof DuckDBDecimalType ? source.type.width : HUGEINT_DIGITS;
   for (let row = 0; row < rows; row += 1) {

@@ -1,9 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 
-import { PenstockError } from '#libs/kernel';
-
 import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
-import type { Access, BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
+import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
 import { openDuckdbCursor } from './cursor.js';
 import { duckdbFailure } from './failure.js';
 import type { NativeCalls } from './native-calls.js';
@@ -16,7 +14,7 @@ const INTERRUPTS = 8;
 
 /** One session of a shared engine. */
 export class DuckdbConnection implements DriverConnection {
-  readonly access: Access;
+  readonly serves = 'both';
   readonly #native: DuckDBConnection;
   readonly #calls: NativeCalls;
   readonly #onClose: () => void;
@@ -25,9 +23,8 @@ export class DuckdbConnection implements DriverConnection {
   #usable = true;
   #closed = false;
 
-  constructor(native: DuckDBConnection, access: Access, calls: NativeCalls, onClose: () => void) {
+  constructor(native: DuckDBConnection, calls: NativeCalls, onClose: () => void) {
     this.#native = native;
-    this.access = access;
     this.#calls = calls;
     this.#onClose = onClose;
   }
@@ -38,13 +35,15 @@ export class DuckdbConnection implements DriverConnection {
 
   /** One native call at a time. On abort the engine is interrupted, the call awaited, and the session given up. */
   call<T>(work: (native: DuckDBConnection) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const outcome = this.#calls.run(() => this.#interruptible(work, signal), signal).catch((error: unknown) => {
-      if (signal.aborted) {
-        this.#usable = false;
-        throw cancelled(signal);
-      }
-      throw duckdbFailure(error);
-    });
+    const outcome = this.#calls
+      .run(() => this.#interruptible(work, signal), signal)
+      .catch((error: unknown) => {
+        if (signal.aborted) {
+          this.#usable = false;
+          throw cancelled(signal);
+        }
+        throw duckdbFailure(error);
+      });
     this.#running = outcome.catch(() => undefined);
     return outcome;
   }
@@ -54,7 +53,6 @@ export class DuckdbConnection implements DriverConnection {
   }
 
   async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
-    if (this.access !== 'write') throw new PenstockError('pipeline.node.datasource_readonly');
     return await this.call(async (native) => {
       const prepared = await prepareOne(native, statement.sql);
       try {
@@ -67,12 +65,10 @@ export class DuckdbConnection implements DriverConnection {
   }
 
   async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
-    if (this.access !== 'write') throw new PenstockError('pipeline.node.datasource_readonly');
     return await DuckdbTableWriter.begin(this, target, signal);
   }
 
-  /** All rows as text: for the driver's own catalog reads. */
-  async readText(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
+  async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
     return await this.call(async (native) => {
       const prepared = await prepareOne(native, statement.sql);
       bindValues(prepared, statement.values);
@@ -93,7 +89,10 @@ export class DuckdbConnection implements DriverConnection {
   }
 
   async ping(timeoutMs: number): Promise<void> {
-    await abortable(this.call((native) => native.run('SELECT 1'), AbortSignal.timeout(timeoutMs)), AbortSignal.timeout(timeoutMs));
+    await abortable(
+      this.call((native) => native.run('SELECT 1'), AbortSignal.timeout(timeoutMs)),
+      AbortSignal.timeout(timeoutMs),
+    );
   }
 
   /** A session keeps temporary tables and a search path, so it is never handed out twice; a new one costs nothing. */

@@ -100,7 +100,11 @@ class DuckdbCursor implements Cursor {
     } catch (error) {
       const failure = duckdbFailure(error);
       if (failure.kind !== 'cancelled') {
-        return new DriverFailure('other', failure.message, { driverCode: failure.driverCode, reason: 'stream_cut', cause: fallback });
+        return new DriverFailure('other', failure.message, {
+          driverCode: failure.driverCode,
+          reason: 'stream_cut',
+          cause: fallback,
+        });
       }
     }
     return new DriverFailure('other', 'The engine cut the result short.', { reason: 'stream_cut', cause: fallback });

@@ -15,5 +15,8 @@ export function duckdbFailure(error: unknown): DriverFailure {
   const { message } = (error ?? {}) as { message?: unknown };
   const text = typeof message === 'string' ? message : String(error);
   const kind = KINDS.find(([pattern]) => pattern.test(text))?.[1] ?? 'other';
-  return new DriverFailure(kind, text, { driverCode: /^([A-Za-z]+(?: [A-Za-z]+)*) Error:/.exec(text)?.[1], cause: error });
+  return new DriverFailure(kind, text, {
+    driverCode: /^([A-Za-z]+(?: [A-Za-z]+)*) Error:/.exec(text)?.[1],
+    cause: error,
+  });
 }

@@ -23,7 +23,11 @@ export class DuckdbTableWriter implements TableWriter {
     this.#signal = signal;
   }
 
-  static async begin(connection: DuckdbConnection, target: WriteTarget, signal: AbortSignal): Promise<DuckdbTableWriter> {
+  static async begin(
+    connection: DuckdbConnection,
+    target: WriteTarget,
+    signal: AbortSignal,
+  ): Promise<DuckdbTableWriter> {
     const writer = new DuckdbTableWriter(connection, target, signal);
     const quote = (name: string): string => quoteIdentifier('DUCKDB', name);
     const table = target.table.split('.').map(quote).join('.');
@@ -65,7 +69,13 @@ export class DuckdbTableWriter implements TableWriter {
   }
 }
 
-function bindColumn(insert: DuckDBPreparedStatement, position: number, vector: ColumnVector, from: number, to: number): void {
+function bindColumn(
+  insert: DuckDBPreparedStatement,
+  position: number,
+  vector: ColumnVector,
+  from: number,
+  to: number,
+): void {
   const values = [];
   if (vector.layout === 'binary') {
     for (let row = from; row < to; row += 1) {

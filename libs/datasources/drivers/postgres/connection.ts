@@ -1,14 +1,5 @@
-import { PenstockError } from '#libs/kernel';
-
 import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
-import type {
-  Access,
-  BoundStatement,
-  Cursor,
-  DriverConnection,
-  TableWriter,
-  WriteTarget,
-} from '../driver.js';
+import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
 import type { Canceller } from './canceller.js';
 import { openPostgresCursor } from './cursor.js';
 import { exchange, type ExchangeResult } from './exchange.js';
@@ -19,16 +10,15 @@ import type { PostgresWire } from './wire.js';
 
 /** One authenticated session. All author text goes through the extended protocol: one statement per call. */
 export class PostgresConnection implements DriverConnection {
-  readonly access: Access;
+  readonly serves = 'both';
   readonly wire: PostgresWire;
   readonly types: TypeNames;
   readonly #canceller: Canceller;
   #cancelSent = false;
 
-  constructor(wire: PostgresWire, canceller: Canceller, types: TypeNames, access: Access) {
+  constructor(wire: PostgresWire, canceller: Canceller, types: TypeNames) {
     this.wire = wire;
     this.types = types;
-    this.access = access;
     this.#canceller = canceller;
   }
 
@@ -41,14 +31,19 @@ export class PostgresConnection implements DriverConnection {
   }
 
   async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
-    if (this.access !== 'write') throw new PenstockError('pipeline.node.datasource_readonly');
     const { affected } = await this.stoppable(this.run(statement), signal);
     return affected;
   }
 
   async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
-    if (this.access !== 'write') throw new PenstockError('pipeline.node.datasource_readonly');
     return await PostgresTableWriter.begin(this, target, signal);
+  }
+
+  async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
+    const { wire } = this;
+    const messages = [parse(statement.sql), bind(statement.values.map(wireValue), []), execute(0), SYNC];
+    const work = exchange(wire, [query('BEGIN TRANSACTION READ ONLY'), ...messages, query('ROLLBACK')], 3);
+    return (await this.stoppable(work, signal)).rows;
   }
 
   /** One statement by the extended protocol, all its rows as text: for DML, DDL and the driver's own catalog reads. */

@@ -32,10 +32,16 @@ export async function openPostgresCursor(
   const { fields } = await connection.stoppable(prepared, signal);
   const unnamed = connection.types.missing(fields.map(({ typeOid }) => typeOid));
   if (unnamed.length > 0) {
-    await connection.stoppable(connection.types.learn(unnamed, (lookup) => connection.run(lookup)), signal);
+    await connection.stoppable(
+      connection.types.learn(unnamed, (lookup) => connection.run(lookup)),
+      signal,
+    );
   }
   const columns = fields.map((field) => describeResult(field, connection.types));
-  const binding = bind(statement.values.map(wireValue), columns.map(({ format }) => format));
+  const binding = bind(
+    statement.values.map(wireValue),
+    columns.map(({ format }) => format),
+  );
   const cursor = new PostgresCursor(connection, columns, fetchSize);
   // Reading the type names took the unnamed statement's place, so it is parsed again.
   cursor.start(unnamed.length > 0 ? [parse(statement.sql), binding] : [binding]);
@@ -102,7 +108,8 @@ class PostgresCursor implements Cursor, MessageConsumer {
       else if (type === MESSAGE.error) this.#failing(failureOf(buffer.subarray(start, end)));
       else if (type === MESSAGE.readyForQuery && this.#failure) this.closed(this.#failure);
     } catch (error) {
-      this.#failure = error instanceof DriverFailure ? error : new DriverFailure('other', String(error), { cause: error });
+      this.#failure =
+        error instanceof DriverFailure ? error : new DriverFailure('other', String(error), { cause: error });
       this.#connection.destroy();
     }
   }
@@ -114,7 +121,11 @@ class PostgresCursor implements Cursor, MessageConsumer {
   }
 
   #newBatch(): RowBatch {
-    return new RowBatch(this.columns, this.#results.map(({ read }) => read), this.#sliceRows);
+    return new RowBatch(
+      this.columns,
+      this.#results.map(({ read }) => read),
+      this.#sliceRows,
+    );
   }
 
   /** Asks for the next slice while the consumer works on the one it took. */
@@ -138,7 +149,8 @@ class PostgresCursor implements Cursor, MessageConsumer {
     this.#connection.wire.release(this);
     this.#finish = exchange(this.#connection.wire, [SYNC, query('COMMIT')], 2).then(({ tag }) => {
       this.#state = 'over';
-      if (tag !== 'COMMIT') throw new DriverFailure('other', 'The server rolled the read back.', { driverCode: '25P02' });
+      if (tag !== 'COMMIT')
+        throw new DriverFailure('other', 'The server rolled the read back.', { driverCode: '25P02' });
     });
     this.#finish.catch(nothing);
     this.#sliceDone('finishing');

@@ -44,7 +44,10 @@ export async function dial(target: DialTarget, check: AddressCheck, signal: Abor
 export function asConnectionFailure(error: unknown): DriverFailure {
   if (error instanceof DriverFailure) return error;
   const text = error instanceof Error ? error.message : String(error);
-  return new DriverFailure('connection', text || 'The connection failed.', { driverCode: errnoOf(error), cause: error });
+  return new DriverFailure('connection', text || 'The connection failed.', {
+    driverCode: errnoOf(error),
+    cause: error,
+  });
 }
 
 async function upgrade(socket: Socket, target: DialTarget): Promise<Socket> {
@@ -86,7 +89,9 @@ function settled(socket: Socket, event: 'connect' | 'secureConnect'): Promise<vo
     const onReady = (): void => done(resolve);
     const onError = (error: Error): void => done(() => reject(error));
     const onClose = (): void =>
-      done(() => reject(new DriverFailure('connection', 'The server closed the connection.', { driverCode: 'ECONNRESET' })));
+      done(() =>
+        reject(new DriverFailure('connection', 'The server closed the connection.', { driverCode: 'ECONNRESET' })),
+      );
     socket.once(event, onReady);
     socket.once('error', onError);
     socket.once('close', onClose);
@@ -106,7 +111,9 @@ function oneByte(socket: Socket): Promise<string> {
       done(() => (chunk.length === 1 ? resolve(chunk.toString('latin1')) : resolve('?')));
     const onError = (error: Error): void => done(() => reject(error));
     const onClose = (): void =>
-      done(() => reject(new DriverFailure('connection', 'The server closed the connection.', { driverCode: 'ECONNRESET' })));
+      done(() =>
+        reject(new DriverFailure('connection', 'The server closed the connection.', { driverCode: 'ECONNRESET' })),
+      );
     socket.on('data', onData);
     socket.once('error', onError);
     socket.once('close', onClose);

@@ -158,7 +158,9 @@ export function classify(sqlState: string): DriverFailureKind {
 export function failureOf(body: Buffer): DriverFailure {
   const fields = readErrorFields(body);
   const sqlState = fields.get('C') ?? 'XX000';
-  return new DriverFailure(classify(sqlState), fields.get('M') ?? 'The server reported an error.', { driverCode: sqlState });
+  return new DriverFailure(classify(sqlState), fields.get('M') ?? 'The server reported an error.', {
+    driverCode: sqlState,
+  });
 }
 
 export const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4]);

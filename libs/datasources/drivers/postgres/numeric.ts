@@ -31,7 +31,8 @@ export function readNumericInto(
   const exponent = 4 * (buffer.readInt16BE(start + 2) - groups + 1) + scale;
   if (4 * groups + Math.max(exponent, 0) <= SAFE_DIGITS && exponent >= -SAFE_DIGITS) {
     let integer = 0;
-    for (let group = 0, at = start + 8; group < groups; group += 1, at += 2) integer = integer * 10_000 + buffer.readUInt16BE(at);
+    for (let group = 0, at = start + 8; group < groups; group += 1, at += 2)
+      integer = integer * 10_000 + buffer.readUInt16BE(at);
     if (exponent >= 0) integer *= POWERS[exponent]!;
     else if (integer % POWERS[-exponent]! === 0) integer /= POWERS[-exponent]!;
     else throw outsideScale(scale);

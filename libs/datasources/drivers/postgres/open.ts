@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
 import { cancelled, DriverFailure } from '../driver-failure.js';
-import type { Access } from '../driver.js';
 import { Canceller } from './canceller.js';
 import { PostgresConnection, SESSION_SETTINGS } from './connection.js';
 import type { AddressCheck, DialTarget } from './dial.js';
@@ -12,7 +11,6 @@ import type { TypeNames } from './type-names.js';
 export interface PostgresLogin {
   username: string;
   secret: string;
-  access: Access;
 }
 
 /** What a server may be for a `targetServerType`; the second pass takes any server that answers. */
@@ -78,12 +76,7 @@ async function openHost(
     startupOptions: options.startupOptions,
   };
   const { wire, processId, secretKey } = await login(target, loginAs, check, signal);
-  const connection = new PostgresConnection(
-    wire,
-    new Canceller(target, check, processId, secretKey),
-    types,
-    as.access,
-  );
+  const connection = new PostgresConnection(wire, new Canceller(target, check, processId, secretKey), types);
   try {
     if (options.socketTimeoutMs > 0) wire.onSocketTimeout(options.socketTimeoutMs);
     await connection.stoppable(connection.control(SESSION_SETTINGS), signal);
@@ -123,6 +116,7 @@ function within(signal: AbortSignal, milliseconds: number): AbortSignal {
 /** The caller's own abort is a cancel; a timeout of the datasource's own is a failed connection. */
 function abortFailure(signal: AbortSignal, last: unknown): DriverFailure {
   if (signal.aborted) return cancelled(signal);
-  const message = last instanceof DriverFailure && last.kind !== 'cancelled' ? last.message : 'The login took too long.';
+  const message =
+    last instanceof DriverFailure && last.kind !== 'cancelled' ? last.message : 'The login took too long.';
   return new DriverFailure('connection', message, { driverCode: 'ETIMEDOUT', cause: last });
 }

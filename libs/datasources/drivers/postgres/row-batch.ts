@@ -46,7 +46,8 @@ export class RowBatch {
       run.buffer = buffer;
     }
     const width = run.width;
-    if (this.#rows === this.#capacity) throw new DriverFailure('other', 'The server sent more rows than were asked for.');
+    if (this.#rows === this.#capacity)
+      throw new DriverFailure('other', 'The server sent more rows than were asked for.');
     if (((buffer[start]! << 8) | buffer[start + 1]!) !== width) {
       throw new DriverFailure('other', 'The server sent a row with another number of columns than it described.');
     }

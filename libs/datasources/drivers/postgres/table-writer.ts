@@ -52,7 +52,8 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
       const to = Math.min(from + this.#target.batchRows, batch.rowCount);
       this.#connection.wire.write([copyData(encodeCopyRows(batch, from, to))]);
       // A server that is slower than the source holds the source back here.
-      if (this.#connection.wire.congested) await this.#connection.stoppable(this.#connection.wire.drained(), this.#signal);
+      if (this.#connection.wire.congested)
+        await this.#connection.stoppable(this.#connection.wire.drained(), this.#signal);
       if (this.#failure) throw this.#failure;
     }
   }
@@ -62,7 +63,8 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
     this.#connection.wire.write([COPY_DONE]);
     await this.#connection.stoppable(this.#copied.promise, this.#signal);
     const { tag } = await this.#connection.stoppable(this.#sendCommit(), this.#signal);
-    if (tag !== 'COMMIT') throw new DriverFailure('other', 'The server rolled the write-back back.', { driverCode: '25P02' });
+    if (tag !== 'COMMIT')
+      throw new DriverFailure('other', 'The server rolled the write-back back.', { driverCode: '25P02' });
   }
 
   async rollback(): Promise<void> {
@@ -118,12 +120,19 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
       return await exchange(this.#connection.wire, [query('COMMIT')]);
     } catch (error) {
       if (!(error instanceof DriverFailure) || error.kind !== 'connection') throw error;
-      throw new DriverFailure('connection', error.message, { driverCode: error.driverCode, commitUnknown: true, cause: error });
+      throw new DriverFailure('connection', error.message, {
+        driverCode: error.driverCode,
+        commitUnknown: true,
+        cause: error,
+      });
     }
   }
 }
 
 /** `schema.table` or `table`, each part quoted. */
 function quoteTable(table: string): string {
-  return table.split('.').map((part) => quoteIdentifier('POSTGRES', part)).join('.');
+  return table
+    .split('.')
+    .map((part) => quoteIdentifier('POSTGRES', part))
+    .join('.');
 }

@@ -1,4 +1,3 @@
-import { PenstockError } from '#libs/kernel';
 import { classifyStatement } from '#libs/typesystem';
 
 import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
@@ -19,11 +18,11 @@ export interface SqliteOpening {
 
 /** One connection in a child process; the process is the unit of cancelling (06 §2). */
 export class SqliteConnection implements DriverConnection {
-  readonly access: Access;
+  readonly serves: Access;
   readonly #process = new SqliteProcess();
 
   private constructor(access: Access) {
-    this.access = access;
+    this.serves = access;
   }
 
   static async open(opening: SqliteOpening, signal: AbortSignal): Promise<SqliteConnection> {
@@ -50,14 +49,15 @@ export class SqliteConnection implements DriverConnection {
   }
 
   async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
-    if (this.access !== 'write') throw new PenstockError('pipeline.node.datasource_readonly');
     this.#oneStatement(statement.sql);
-    const reply = await this.ask({ op: 'execute', sql: statement.sql, values: statement.values.map(sqliteValue) }, signal);
+    const reply = await this.ask(
+      { op: 'execute', sql: statement.sql, values: statement.values.map(sqliteValue) },
+      signal,
+    );
     return Number(reply.changes);
   }
 
   async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
-    if (this.access !== 'write') throw new PenstockError('pipeline.node.datasource_readonly');
     return await SqliteTableWriter.begin(this, target, signal);
   }
 
@@ -65,6 +65,10 @@ export class SqliteConnection implements DriverConnection {
   async own(sql: string, signal: AbortSignal, values: readonly unknown[] = []): Promise<(string | null)[][]> {
     const { rows } = await this.ask({ op: 'query', sql, values: values.map(sqliteValue) }, signal);
     return rows.map((row) => row.map((value) => (value === null ? null : String(value))));
+  }
+
+  catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
+    return this.own(statement.sql, signal, statement.values);
   }
 
   ask<Op extends SqliteRequest['op']>(
@@ -95,7 +99,7 @@ export class SqliteConnection implements DriverConnection {
 
   /** Temporary tables are the only thing a session keeps, and they go with the process; a reader cannot make any. */
   reset(): Promise<boolean> {
-    return Promise.resolve(this.usable && this.access === 'read');
+    return Promise.resolve(this.usable && this.serves === 'read');
   }
 
   close(): Promise<void> {
@@ -111,8 +115,12 @@ export class SqliteConnection implements DriverConnection {
   #oneStatement(sql: string): void {
     const verdict = classifyStatement('SQLITE', sql);
     if (verdict.ok && verdict.keyword !== 'VACUUM') return;
-    throw new DriverFailure('other', verdict.ok ? 'VACUUM cannot be run through a datasource.' : 'The text must hold exactly one statement.', {
-      reason: verdict.ok ? 'statement_refused' : verdict.reason,
-    });
+    throw new DriverFailure(
+      'other',
+      verdict.ok ? 'VACUUM cannot be run through a datasource.' : 'The text must hold exactly one statement.',
+      {
+        reason: verdict.ok ? 'statement_refused' : verdict.reason,
+      },
+    );
   }
 }

@@ -24,13 +24,17 @@ export async function openSqliteCursor(
   );
   const sample: Slice[] = [];
   const untyped = columns.flatMap(({ origin }, index) => (origin === null ? [index] : []));
-  for (let rows = 0; rows < SAMPLE_ROWS && !settled(untyped, sample); ) {
+  for (let rows = 0; rows < SAMPLE_ROWS && !settled(untyped, sample);) {
     const slice = await connection.ask({ op: 'fetch' }, signal);
     sample.push(slice);
     rows += slice.rowCount;
     if (slice.done) break;
   }
-  return new SqliteCursor(connection, columns.map((column, index) => describe(column, index, sample)), sample);
+  return new SqliteCursor(
+    connection,
+    columns.map((column, index) => describe(column, index, sample)),
+    sample,
+  );
 }
 
 class SqliteCursor implements Cursor {
@@ -65,7 +69,10 @@ class SqliteCursor implements Cursor {
     this.#over = true;
     // The child may be deep in the query: only killing it stops that.
     if (this.#ahead) this.#connection.destroy();
-    else await this.#connection.ask({ op: 'closeCursor' }, new AbortController().signal).catch(() => this.#connection.destroy());
+    else
+      await this.#connection
+        .ask({ op: 'closeCursor' }, new AbortController().signal)
+        .catch(() => this.#connection.destroy());
   }
 
   async #fetched(signal: AbortSignal): Promise<Slice> {
@@ -94,7 +101,11 @@ function settled(untyped: readonly number[], sample: readonly Slice[]): boolean 
 
 function describe({ name, origin, declaredType }: SqliteColumn, index: number, sample: readonly Slice[]): Column {
   if (origin === null) return { name, ...mapSqliteStorageClass(storageClassOf(firstValue(index, sample))).type };
-  return { name, ...mapSqliteDeclaredType(declaredType).type, ...(declaredType === null ? {} : { sourceType: declaredType }) };
+  return {
+    name,
+    ...mapSqliteDeclaredType(declaredType).type,
+    ...(declaredType === null ? {} : { sourceType: declaredType }),
+  };
 }
 
 /** Bound values as SQLite takes them; booleans are 0 and 1 (01 §4.4). */

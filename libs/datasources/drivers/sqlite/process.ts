@@ -28,7 +28,9 @@ export class SqliteProcess {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.#child.on('message', (reply) => this.#settle((pending) => pending.resolve(reply as SqliteReply)));
-    this.#child.on('error', (error) => this.#end(new DriverFailure('connection', 'The SQLite process failed.', { cause: error })));
+    this.#child.on('error', (error) =>
+      this.#end(new DriverFailure('connection', 'The SQLite process failed.', { cause: error })),
+    );
     this.#child.on('exit', () => this.#end(new DriverFailure('connection', 'The SQLite process ended.')));
   }
 
@@ -44,7 +46,8 @@ export class SqliteProcess {
     const reply = await new Promise<SqliteReply>((resolve, reject) => {
       this.#pending = { resolve, reject };
       this.#child.send(request, (error) => {
-        if (error) this.#end(new DriverFailure('connection', 'The SQLite process cannot be reached.', { cause: error }));
+        if (error)
+          this.#end(new DriverFailure('connection', 'The SQLite process cannot be reached.', { cause: error }));
       });
     });
     if (!reply.ok) throw sqliteFailure(reply.message, reply.code);

@@ -21,7 +21,11 @@ export class SqliteTableWriter implements TableWriter {
     this.#signal = signal;
   }
 
-  static async begin(connection: SqliteConnection, target: WriteTarget, signal: AbortSignal): Promise<SqliteTableWriter> {
+  static async begin(
+    connection: SqliteConnection,
+    target: WriteTarget,
+    signal: AbortSignal,
+  ): Promise<SqliteTableWriter> {
     const quote = (name: string): string => quoteIdentifier('SQLITE', name);
     const table = target.table.split('.').map(quote).join('.');
     const columns = target.columns.map(({ name }) => quote(name)).join(', ');

@@ -1,5 +1,12 @@
 import { PenstockError } from '#libs/kernel';
-import { createVector, describeType, float64Text, type Column, type ColumnVector, type SqliteStorageClass } from '#libs/typesystem';
+import {
+  createVector,
+  describeType,
+  float64Text,
+  type Column,
+  type ColumnVector,
+  type SqliteStorageClass,
+} from '#libs/typesystem';
 
 import type { SqliteValue } from './protocol.js';
 

@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+
+import { AuditLog } from '#libs/audit';
+import { authoriseInstance } from '#libs/identity';
+import { PenstockError, toWireStamp, type Principal } from '#libs/kernel';
+import { Database } from '#libs/persistence';
+
+import { DatasourceRepository } from './datasource.repository.js';
+import { GrantRepository } from './grant.repository.js';
+
+export interface GrantView {
+  workspace: string;
+  granted_by: string;
+  granted_at: string;
+}
+
+/** Which workspaces see a datasource: super admins' acts, each audited (06 §6). */
+@Injectable()
+export class DatasourceGrants {
+  constructor(
+    private readonly db: Database,
+    private readonly datasources: DatasourceRepository,
+    private readonly rows: GrantRepository,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async list(principal: Principal, name: string): Promise<GrantView[]> {
+    await this.#present(principal, name);
+    const rows = await this.rows.list(this.db, name);
+    return rows.map((row) => ({ ...row, granted_at: toWireStamp(row.granted_at) }));
+  }
+
+  /** Idempotent; the first actor stays. */
+  async grant(
+    principal: Principal,
+    name: string,
+    workspace: string,
+  ): Promise<{ datasource: string; workspace: string; granted: true }> {
+    await this.#present(principal, name);
+    const workspaceId = await this.#workspaceId(workspace);
+    await this.db.transaction(async (tx) => {
+      const added = await this.rows.grant(tx, name, workspaceId, principal.userId);
+      await this.audit.append(tx, principal, 'datasource.granted', {
+        datasource: name,
+        workspace,
+        already_granted: !added,
+      });
+    });
+    return { datasource: name, workspace, granted: true };
+  }
+
+  async revoke(principal: Principal, name: string, workspace: string): Promise<void> {
+    await this.#present(principal, name);
+    const workspaceId = await this.#workspaceId(workspace);
+    await this.db.transaction(async (tx) => {
+      const removed = await this.rows.revoke(tx, name, workspaceId);
+      await this.audit.append(tx, principal, 'datasource.revoked', { datasource: name, workspace, had_grant: removed });
+    });
+  }
+
+  async #present(principal: Principal, name: string): Promise<void> {
+    authoriseInstance(principal, 'datasource.grant');
+    if (!(await this.datasources.live(this.db, name)))
+      throw new PenstockError('datasource.not_found', { details: { datasource: name } });
+  }
+
+  async #workspaceId(name: string): Promise<string> {
+    const id = await this.rows.workspaceId(this.db, name, { onlyActive: false });
+    if (id === undefined) throw new PenstockError('workspace.not_found');
+    return id;
+  }
+}

@@ -1,0 +1,294 @@
+import { Injectable } from '@nestjs/common';
+
+import { AuditLog } from '#libs/audit';
+import { authorise, authoriseInstance } from '#libs/identity';
+import {
+  PenstockError,
+  validationError,
+  writeJson,
+  type Failure,
+  type JsonObject,
+  type Listing,
+  type OffsetPage,
+  type Principal,
+} from '#libs/kernel';
+import { constraintOf, Database, type Transaction } from '#libs/persistence';
+
+import { ConnectionTest, type ConnectionTestView } from './connection-test.js';
+import { checkCredential } from './credentials/credential-rules.js';
+import { seal } from './credentials/envelope.js';
+import { KeyProvider } from './credentials/key-ring.js';
+import { nameFailure, readDatasourceBody, type DatasourceBody } from './datasource-body.js';
+import { DatasourceGrants, type GrantView } from './datasource-grants.js';
+import { DatasourceOwnership, isSuperAdmin } from './datasource-ownership.js';
+import { DatasourceReferences } from './datasource-references.js';
+import { datasourceView, type DatasourceView } from './datasource-view.js';
+import type { DatasourceRecord } from './datasource.js';
+import { DatasourceRepository, type DatasourceWrite } from './datasource.repository.js';
+import { DriverRegistry } from './drivers/registry.js';
+import { GrantRepository } from './grant.repository.js';
+import { DatasourcePools } from './pool/datasource-pools.js';
+import { checkHikari } from './properties/hikari.js';
+import { SourceFactory } from './source-factory.js';
+
+/** Registered datasources, as every door offers them (06 §1). */
+@Injectable()
+export class DatasourceService {
+  constructor(
+    private readonly db: Database,
+    private readonly repository: DatasourceRepository,
+    private readonly grantRows: GrantRepository,
+    private readonly ownership: DatasourceOwnership,
+    private readonly grantActs: DatasourceGrants,
+    private readonly references: DatasourceReferences,
+    private readonly drivers: DriverRegistry,
+    private readonly sources: SourceFactory,
+    private readonly keys: KeyProvider,
+    private readonly pools: DatasourcePools,
+    private readonly connectionTest: ConnectionTest,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /**
+   * Registers a datasource and grants it to its owner. The database behind it need not answer.
+   *
+   * @throws 400 with every defect in `details.failures`; 409 `datasource.validation.duplicate_name` for a name in use
+   *   anywhere, deleted ones included; 403 for an in-process dialect without a super admin session
+   */
+  async create(principal: Principal, body: JsonObject): Promise<DatasourceView> {
+    this.ownership.authoriseManage(principal);
+    const name = nameFailure(body['name']);
+    const write = await this.#checked(
+      principal,
+      String(body['name'] ?? ''),
+      readDatasourceBody(body),
+      undefined,
+      name ? [name] : [],
+    );
+    try {
+      await this.db.transaction(async (tx) => {
+        await this.repository.insert(tx, write, principal.userId);
+        const owner = write.ownerWorkspaceId;
+        if (owner !== null) await this.grantRows.grant(tx, write.name, owner, principal.userId);
+        await this.audit.append(tx, principal, 'datasource.created', { datasource: write.name });
+        this.#announce(tx, principal, write.name);
+      });
+    } catch (error) {
+      if (constraintOf(error)?.name !== 'datasources_pkey') throw error;
+      throw new PenstockError('datasource.validation.duplicate_name', { details: { datasource: write.name } });
+    }
+    return await this.#view(principal, write.name);
+  }
+
+  /** Replaces a datasource whole; last writer wins. The stored secret stays while the kind does. */
+  async update(principal: Principal, name: string, body: JsonObject): Promise<DatasourceView> {
+    this.ownership.authoriseManage(principal);
+    const stored = await this.ownership.manageable(principal, name);
+    const nameDefect = nameFailure(body['name'] ?? name, name);
+    const write = await this.#checked(
+      principal,
+      name,
+      readDatasourceBody(body),
+      stored,
+      nameDefect ? [nameDefect] : [],
+    );
+    await this.db.transaction(async (tx) => {
+      if (!(await this.repository.update(tx, write))) throw await this.#lostUpdate(tx, name);
+      const owner = write.ownerWorkspaceId;
+      if (owner !== null && owner !== stored.ownerWorkspaceId)
+        await this.grantRows.grant(tx, name, owner, principal.userId);
+      await this.audit.append(tx, principal, 'datasource.updated', {
+        datasource: name,
+        fields: changedFields(stored, write),
+      });
+      if (write.credential !== null && stored.credentialKind !== 'none') {
+        await this.audit.append(tx, principal, 'datasource.key_rotation', {
+          datasource: name,
+          key_version: this.keys.current().version,
+        });
+      }
+      this.#announce(tx, principal, name);
+    });
+    return await this.#view(principal, name);
+  }
+
+  async read(principal: Principal, name: string): Promise<DatasourceView> {
+    return datasourceView(await this.find(principal, name), this.drivers);
+  }
+
+  /** As {@link read}, without the wire's form. */
+  async find(principal: Principal, name: string): Promise<DatasourceRecord> {
+    const workspace = authorise(principal, 'datasource.read');
+    const record = await this.repository.visible(this.db, workspace.id, name);
+    if (!record) throw new PenstockError('datasource.not_found', { details: { datasource: name } });
+    return record;
+  }
+
+  /** One page by name. `all` shows every datasource of the instance, to super admins in a session. */
+  async list(
+    principal: Principal,
+    request: OffsetPage & { dialect?: string | undefined; all?: boolean | undefined },
+  ): Promise<Listing<DatasourceView>> {
+    const all = request.all === true;
+    if (all) authoriseInstance(principal, 'datasource.grant');
+    const workspaceId = all ? (principal.workspace?.id ?? null) : authorise(principal, 'datasource.read').id;
+    const { items, total } = await this.repository.page(
+      this.db,
+      { workspaceId, all, dialect: request.dialect },
+      request,
+    );
+    return { items: items.map((record) => datasourceView(record, this.drivers)), total };
+  }
+
+  /** Soft: the name is never free again. @throws 409 `datasource.in_use` while any stored pipeline version refers to it */
+  async remove(principal: Principal, name: string): Promise<void> {
+    this.ownership.authoriseManage(principal);
+    await this.ownership.manageable(principal, name);
+    await this.db.transaction(async (tx) => {
+      if (!(await this.repository.lock(tx, name)))
+        throw new PenstockError('datasource.not_found', { details: { datasource: name } });
+      const visible = principal.workspace ? [principal.workspace.id] : [];
+      const { references, hidden } = await this.references.references(tx, name, visible);
+      if (references.length > 0 || hidden > 0) {
+        throw new PenstockError('datasource.in_use', {
+          details: {
+            datasource_name: name,
+            referencing_pipelines: [...new Set(references.map(({ pipeline }) => pipeline))],
+            references,
+            hidden_references: hidden,
+          },
+        });
+      }
+      await this.repository.softDelete(tx, name);
+      await this.audit.append(tx, principal, 'datasource.deleted', { datasource: name });
+      this.#announce(tx, principal, name);
+    });
+  }
+
+  /** Connects once, apart from the pool; 200 whatever the database says (06 §7). */
+  async test(principal: Principal, name: string): Promise<ConnectionTestView> {
+    return await this.connectionTest.run(principal, name);
+  }
+
+  grants(principal: Principal, name: string): Promise<GrantView[]> {
+    return this.grantActs.list(principal, name);
+  }
+
+  grant(
+    principal: Principal,
+    name: string,
+    workspace: string,
+  ): Promise<{ datasource: string; workspace: string; granted: true }> {
+    return this.grantActs.grant(principal, name, workspace);
+  }
+
+  revoke(principal: Principal, name: string, workspace: string): Promise<void> {
+    return this.grantActs.revoke(principal, name, workspace);
+  }
+
+  /** Fields → driver loads → URL and properties → targets → secret sealed; all defects of a step at once. */
+  async #checked(
+    principal: Principal,
+    name: string,
+    { fields, failures: fieldFailures }: DatasourceBody,
+    stored: DatasourceRecord | undefined,
+    nameFailures: readonly Failure[],
+  ): Promise<DatasourceWrite> {
+    this.ownership.authoriseDialect(principal, fields.dialect);
+    const failures = [...nameFailures, ...fieldFailures];
+    const { ownerId, failures: ownerFailures } = await this.ownership.owner(principal, fields, stored);
+    failures.push(...ownerFailures);
+    const { dialect, properties } = fields;
+    const driver = dialect && this.drivers.find(dialect);
+    if (dialect && !driver) {
+      failures.push({
+        code: 'datasource.driver_not_loaded',
+        path: 'dialect',
+        message: `This server has no driver for ${dialect}.`,
+        details: { dialect },
+      });
+    }
+    const credential = fields.credential ?? impliedCredential(stored, driver?.credentialKinds ?? []);
+    failures.push(...checkHikari(properties.hikari));
+    failures.push(...dialectSectionFailures(properties.stored));
+    if (driver) {
+      failures.push(...checkCredential(credential, driver.credentialKinds, stored?.credentialKind));
+      const result = fields.jdbcUrl === '' ? undefined : driver.configure(fields.jdbcUrl, properties.jdbc);
+      if (result?.ok === false) failures.push(...result.failures);
+      if (result?.ok === true) failures.push(...(await this.sources.targetFailures(result.configured)));
+    }
+    if (failures.length > 0 || !dialect) throw validationError(failures);
+    const { kind, username, secret } = credential;
+    return {
+      name,
+      displayName: fields.displayName,
+      description: fields.description,
+      dialect,
+      jdbcUrl: fields.jdbcUrl,
+      username,
+      credentialKind: kind,
+      credential: kind === 'none' || secret === undefined ? null : seal(this.keys, name, secret),
+      propertiesJson: writeJson(properties.stored),
+      queryTimeoutSeconds: fields.queryTimeoutSeconds,
+      includeSchemasJson: writeJson(fields.includeSchemas),
+      ownerWorkspaceId: ownerId,
+      isReadonly: fields.readonly ?? stored?.isReadonly ?? false,
+    };
+  }
+
+  /** The row went, or another writer changed the kind whose secret was to be kept. */
+  async #lostUpdate(tx: Transaction, name: string): Promise<PenstockError> {
+    const present = await this.repository.live(tx, name);
+    return present
+      ? new PenstockError('datasource.validation.password_missing', { details: { reason: 'kind_changed' } })
+      : new PenstockError('datasource.not_found', { details: { datasource: name } });
+  }
+
+  #announce(tx: Transaction, principal: Principal, name: string): void {
+    tx.afterCommit(() => this.pools.changed(principal, name));
+  }
+
+  async #view(principal: Principal, name: string): Promise<DatasourceView> {
+    const record = await this.repository.live(this.db, name, principal.workspace?.id ?? null);
+    if (!record) throw new PenstockError('datasource.not_found', { details: { datasource: name } });
+    // The writer of a datasource sees it, granted to his own workspace or not.
+    return datasourceView(isSuperAdmin(principal) ? { ...record, granted: true } : record, this.drivers);
+  }
+}
+
+/** No credential in the body: the stored one on PUT, none at all where the dialect needs none. */
+function impliedCredential(stored: DatasourceRecord | undefined, supported: readonly string[]) {
+  if (stored) return { kind: stored.credentialKind, username: stored.username, secret: undefined };
+  const kind = supported.includes('none') ? ('none' as const) : ('password' as const);
+  return { kind, username: null, secret: undefined };
+}
+
+/** `properties.dialect` is the lake's alone. */
+function dialectSectionFailures(stored: JsonObject): Failure[] {
+  const section = stored['dialect'];
+  if (typeof section !== 'object' || section === null || Object.keys(section).length === 0) return [];
+  return Object.keys(section).map((key) => ({
+    code: 'datasource.validation.properties_invalid',
+    path: `properties.dialect.${key}`,
+    message: 'properties.dialect is for LAKE datasources only.',
+    details: { key },
+  }));
+}
+
+function changedFields(stored: DatasourceRecord, write: DatasourceWrite): string[] {
+  const pairs: [string, unknown, unknown][] = [
+    ['display_name', stored.displayName, write.displayName],
+    ['description', stored.description, write.description],
+    ['dialect', stored.dialect, write.dialect],
+    ['url', stored.jdbcUrl, write.jdbcUrl],
+    ['username', stored.username, write.username],
+    ['credential_kind', stored.credentialKind, write.credentialKind],
+    ['query_timeout_seconds', stored.queryTimeoutSeconds, write.queryTimeoutSeconds],
+    ['readonly', stored.isReadonly, write.isReadonly],
+    ['owner', stored.ownerWorkspaceId, write.ownerWorkspaceId],
+    ['properties', writeJson(stored.properties.stored), write.propertiesJson],
+    ['introspection_include_schemas', writeJson([...stored.includeSchemas]), write.includeSchemasJson],
+  ];
+  const changed = pairs.filter(([, before, after]) => before !== after).map(([field]) => field);
+  return write.credential === null ? changed : [...changed, 'credential'];
+}

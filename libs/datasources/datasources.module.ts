@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+
+import { Module } from '@nestjs/common';
+
+import { AuditModule } from '#libs/audit';
+import { EgressModule } from '#libs/egress';
+import { IdentityModule } from '#libs/identity';
+import { Configuration } from '#libs/kernel';
+
+import { ConnectionTest } from './connection-test.js';
+import { KeyProvider, KeyRing } from './credentials/key-ring.js';
+import { DatasourceAccess } from './datasource-access.js';
+import { DatasourceGrants } from './datasource-grants.js';
+import { DatasourceOwnership } from './datasource-ownership.js';
+import { DatasourceRepository } from './datasource.repository.js';
+import { DatasourceService } from './datasource.service.js';
+import { duckdbDriver } from './drivers/duckdb/duckdb.driver.js';
+import { DuckdbInstances } from './drivers/duckdb/instances.js';
+import { NativeCalls } from './drivers/duckdb/native-calls.js';
+import { postgresDriver } from './drivers/postgres/postgres.driver.js';
+import { DriverRegistry } from './drivers/registry.js';
+import { sqliteDriver } from './drivers/sqlite/sqlite.driver.js';
+import { GrantRepository } from './grant.repository.js';
+import { IntrospectionService } from './introspection/introspection.service.js';
+import { DatasourcePools } from './pool/datasource-pools.js';
+import { SourceFactory } from './source-factory.js';
+
+/** Share of the process's native calls that reading DuckDB datasources may take beside the staging engines. */
+const NATIVE_CALL_SHARE = 1 / 3;
+
+export function loadDrivers(config: Configuration): DriverRegistry {
+  const instances = new DuckdbInstances({
+    memoryMb: config.get('datapipelines.staging.max-memory-mb'),
+    threads: config.get('datapipelines.staging.threads'),
+    temporaryDirectory: join(config.get('datapipelines.staging.spill-directory'), 'penstock-datasources'),
+  });
+  const calls = new NativeCalls(
+    Math.max(1, Math.floor(config.get('datapipelines.staging.max-concurrent-calls') * NATIVE_CALL_SHARE)),
+  );
+  return new DriverRegistry([postgresDriver, sqliteDriver, duckdbDriver(instances, calls)]);
+}
+
+/**
+ * Registered datasources. Needs `Configuration`, `Database`, `Logger` and `InvalidationBus` of the infrastructure, and
+ * the port `DatasourceReferences` from the pipelines.
+ */
+@Module({
+  imports: [AuditModule, EgressModule, IdentityModule],
+  providers: [
+    ConnectionTest,
+    DatasourceAccess,
+    DatasourceGrants,
+    DatasourceOwnership,
+    DatasourcePools,
+    DatasourceRepository,
+    DatasourceService,
+    GrantRepository,
+    IntrospectionService,
+    SourceFactory,
+    {
+      provide: KeyProvider,
+      useFactory: (config: Configuration) => KeyRing.fromConfiguration(config),
+      inject: [Configuration],
+    },
+    { provide: DriverRegistry, useFactory: loadDrivers, inject: [Configuration] },
+  ],
+  exports: [DatasourceAccess, DatasourcePools, DatasourceService, DriverRegistry, IntrospectionService],
+})
+export class DatasourcesModule {}

@@ -1,0 +1,69 @@
+import { check } from '../../properties/jdbc-rules.js';
+import { defineDriver, type DialectDriver } from '../dialect-driver.js';
+import { parseFileUrl } from '../file-url.js';
+import { DuckdbConnection } from './connection.js';
+import type { DuckdbInstances } from './instances.js';
+import { duckdbIntrospection } from './introspection.js';
+import type { NativeCalls } from './native-calls.js';
+
+/** The engines are the process's own, so the driver is made with them. */
+export function duckdbDriver(instances: DuckdbInstances, calls: NativeCalls): DialectDriver {
+  return defineDriver({
+    dialect: 'DUCKDB',
+    inProcess: true,
+    namespace: { labels: ['catalog', 'schema'], levels: 1 },
+    credentialKinds: ['password', 'none'],
+    // A session costs nothing and is used once, so none waits.
+    poolDefaults: { minimumIdle: 0 },
+    introspection: duckdbIntrospection,
+    versionQuery: `SELECT 'DuckDB ' || version()`,
+    urlPrefix: 'jdbc:duckdb:',
+    urlForm: 'jdbc:duckdb:[:memory:] or jdbc:duckdb:/absolute/path',
+    jdbc: {
+      mapped: {
+        access_mode: check.oneOf('READ_ONLY', 'READ_WRITE', 'AUTOMATIC', 'read_only', 'read_write', 'automatic'),
+      },
+      ignored: ['jdbc_stream_results', 'jdbc_pin_db', 'jdbc_ignore_unsupported_options', 'duckdb.read_only'],
+      refused: [
+        'allow_unsigned_extensions',
+        'allow_community_extensions',
+        'autoinstall_known_extensions',
+        'autoload_known_extensions',
+        'allow_persistent_secrets',
+        'enable_external_access',
+        'lock_configuration',
+        'memory_limit',
+        'max_memory',
+        'threads',
+        'session_init_sql_file',
+        'custom_*',
+        '*_directory',
+        'allowed_*',
+      ],
+    },
+    parseUrl: (rest) => parseFileUrl(rest, true),
+    options: ({ path }, properties) => ({
+      path,
+      readOnly: properties.get('access_mode')?.toUpperCase() === 'READ_ONLY',
+    }),
+    hosts: () => [],
+    files: ({ path }) => (path === null ? [] : [{ path }]),
+    source({ path, readOnly }, { datasource, isReadonly }, context) {
+      // An in-memory database lives as long as its pool, not as long as one connection.
+      let kept: Promise<{ release(): void }> | undefined;
+      const open = async (): Promise<DuckdbConnection> => {
+        const file = path === null ? null : await context.openableFile({ path });
+        if (file === null) kept ??= instances.share(datasource, null, false);
+        await kept;
+        const share = await instances.share(datasource, file, readOnly || isReadonly);
+        try {
+          return new DuckdbConnection(await share.instance.connect(), calls, () => share.release());
+        } catch (error) {
+          share.release();
+          throw error;
+        }
+      };
+      return { connect: open, close: async () => (await kept)?.release() };
+    },
+  });
+}

@@ -1,0 +1,27 @@
+import { PenstockError } from '#libs/kernel';
+import type { Dialect } from '#libs/typesystem';
+
+import type { DialectDriver } from './dialect-driver.js';
+
+/** The drivers of this process. A dialect without one keeps its word on stored rows and answers `driver_not_loaded`. */
+export class DriverRegistry {
+  readonly #drivers: ReadonlyMap<Dialect, DialectDriver>;
+
+  constructor(drivers: readonly DialectDriver[]) {
+    this.#drivers = new Map(drivers.map((driver) => [driver.dialect, driver]));
+  }
+
+  find(dialect: Dialect): DialectDriver | undefined {
+    return this.#drivers.get(dialect);
+  }
+
+  /** @throws 400 `datasource.driver_not_loaded` */
+  get(dialect: Dialect): DialectDriver {
+    const driver = this.#drivers.get(dialect);
+    if (driver) return driver;
+    throw new PenstockError('datasource.driver_not_loaded', {
+      message: `This server has no driver for ${dialect}.`,
+      details: { dialect, loaded: [...this.#drivers.keys()] },
+    });
+  }
+}

@@ -1,0 +1,28 @@
+export { DatasourcesModule } from './datasources.module.js';
+export { DatasourceService } from './datasource.service.js';
+export {
+  IntrospectionService,
+  type ColumnView,
+  type SchemaListView,
+  type TableListView,
+  type TableView,
+} from './introspection/introspection.service.js';
+export { DatasourceAccess } from './datasource-access.js';
+export { DatasourcePools } from './pool/datasource-pools.js';
+export { DatasourceReferences, type DatasourceReference } from './datasource-references.js';
+export type { DatasourceRecord } from './datasource.js';
+export type { DatasourceView } from './datasource-view.js';
+export type { GrantView } from './datasource-grants.js';
+export type { ConnectionTestView } from './connection-test.js';
+export { DriverFailure, isConnectionError, type DriverFailureKind } from './drivers/driver-failure.js';
+export type {
+  Access,
+  BoundStatement,
+  Cursor,
+  Lease,
+  MappingWarning,
+  TableWriter,
+  WriteTarget,
+} from './drivers/driver.js';
+export { KeyProvider, KeyRing, type SealingKey } from './credentials/key-ring.js';
+export { DriverRegistry } from './drivers/registry.js';

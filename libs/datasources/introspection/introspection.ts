@@ -1,0 +1,44 @@
+import type { MappedType } from '#libs/typesystem';
+
+/** Runs one of a driver's own catalog queries: values are bound, cells come as text. */
+export type CatalogQuery = (sql: string, values: readonly unknown[]) => Promise<(string | null)[][]>;
+
+export interface CatalogTable {
+  /** Parts that address its schema; empty where the dialect has none. */
+  namespace: readonly string[];
+  name: string;
+  type: string;
+  remarks: string | null;
+}
+
+export interface CatalogReference {
+  namespace: readonly string[];
+  table: string;
+  column: string;
+}
+
+export interface CatalogColumn {
+  name: string;
+  sourceType: string;
+  mapped: MappedType;
+  nullable: boolean | null;
+  remarks: string | null;
+  /** Position in the primary key, from 1. */
+  primaryKey: number | null;
+  references: CatalogReference | null;
+}
+
+/** What one dialect's catalog can be asked; reads of the catalog only, never of a table (06 §8). */
+export interface Introspection {
+  /** Schemas the login may see, in order, at most `limit`; `include` un-hides system schemas by exact name. */
+  schemas(query: CatalogQuery, include: readonly string[], limit: number): Promise<(readonly string[])[]>;
+  /** Tables and views of one namespace, or of all when it is null. */
+  tables(
+    query: CatalogQuery,
+    filter: { namespace: readonly string[] | null; include: readonly string[] },
+    limit: number,
+  ): Promise<CatalogTable[]>;
+  columns(query: CatalogQuery, table: CatalogTable): Promise<CatalogColumn[]>;
+  /** Where an unqualified name is looked for; null when the connection has no such place. */
+  currentNamespace(query: CatalogQuery): Promise<readonly string[] | null>;
+}
