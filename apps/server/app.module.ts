@@ -20,6 +20,7 @@ import { Readiness } from './health/readiness.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationGuard } from './http/operation.guard.js';
+import { IdentityJobs } from './jobs/identity-jobs.js';
 import { PagesController } from './pages/pages.controller.js';
 import { DatasourcesController } from './rest/datasources.controller.js';
 import { EndpointsController } from './rest/endpoints.controller.js';
@@ -100,6 +101,7 @@ export class AppModule {
       providers: [
         Paging,
         Readiness,
+        IdentityJobs,
         ExecutionStreams,
         StreamMetrics,
         { provide: APP_GUARD, useClass: OperationGuard },

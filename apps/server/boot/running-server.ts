@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import { Drain, ExecutionJobs } from '#libs/executions';
-import { Authenticator, BootstrapAdmin, CsrfTokens, UseStamps } from '#libs/identity';
+import { AccessTrail, Authenticator, BootstrapAdmin, CsrfTokens, UseStamps } from '#libs/identity';
 import { Clock, Configuration, Logger, SystemClock } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { InvalidationBus, TransientStore } from '#libs/transient';
@@ -16,6 +16,7 @@ import { Readiness } from '../health/readiness.js';
 import { Cookies } from '../http/cookies.js';
 import { ErrorFilter } from '../http/error.filter.js';
 import { ErrorResponses } from '../http/error-response.js';
+import { IdentityJobs } from '../jobs/identity-jobs.js';
 import { installPipeline } from '../http/pipeline.js';
 import { RouteTable } from '../http/route-table.js';
 import { routesOf } from '../http/routes-of.js';
@@ -96,6 +97,7 @@ export class RunningServer {
       transient: stores.transient,
       authenticator: app.get(Authenticator),
       csrf: app.get(CsrfTokens),
+      trail: app.get(AccessTrail),
       cookies,
     });
     serveStatic(door);
@@ -103,6 +105,7 @@ export class RunningServer {
     routes.set(routesOf(app));
     await this.#seed();
     await app.get(ExecutionJobs).start();
+    app.get(IdentityJobs).start();
     await this.#listen();
     app.get(Readiness).serve();
   }
@@ -115,6 +118,11 @@ export class RunningServer {
       process.stdout.write(
         `\nFirst start. Sign in as ${admin.email} with the one-time password ${admin.oneTimePassword}\n(kept in ${file}; you choose your own at the first sign-in)\n\n`,
       );
+    }
+    if (admin.pending && !embedded) {
+      log.warn('The first administrator has not chosen a password yet.', {
+        event: 'auth.local.one_time_credential_pending',
+      });
     }
     if (configuration.get('datapipelines.demo')) await seedDemo(this.app, embedded, log);
   }
@@ -152,7 +160,8 @@ export class RunningServer {
     const { stores, embedded, log } = this.parts;
     const steps: [string, () => Promise<unknown>][] = [
       ['management', () => this.#management.close()],
-      ['jobs', () => this.app.get(ExecutionJobs).stop()],
+      ['identity jobs', () => this.app.get(IdentityJobs).stop()],
+      ['execution jobs', () => this.app.get(ExecutionJobs).stop()],
       ['application', () => this.#closeApplication()],
       ['bus', () => this.bus.stop()],
       ['transient', () => stores.transient.close()],

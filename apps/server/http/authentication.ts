@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import type { Authenticator, CsrfTokens, RequestFacts } from '#libs/identity';
+import type { AccessTrail, Authenticator, CsrfTokens, RequestFacts } from '#libs/identity';
 import { PenstockError, type Principal } from '#libs/kernel';
 import type { Cookies } from './cookies.js';
 import type { RateLimiter } from './rate-limit.js';
@@ -16,6 +16,7 @@ export interface AuthenticationParts {
   csrf: CsrfTokens;
   cookies: Cookies;
   limiter: RateLimiter;
+  trail: AccessTrail;
   /** Origin of `auth.base-url`, if set; otherwise the request's own Host is ours. */
   baseOrigin: string | undefined;
 }
@@ -29,7 +30,7 @@ export function authentication(parts: AuthenticationParts) {
     const context = contextOf(request);
     const key = request.get('DP-API-Key');
     const session = parts.cookies.session(request);
-    if (context.path.class === 'login' && request.method === 'POST') requireCsrf(parts, request, 'anon');
+    if (context.path.class === 'login' && request.method === 'POST') await requireCsrf(parts, request, context, 'anon');
 
     if (key !== undefined) {
       context.principal = await authenticateKey(parts, request, context, key);
@@ -79,18 +80,30 @@ async function authenticateCookie(
     if (error instanceof PenstockError && error.code === 'auth.session.invalid') parts.cookies.clear(response);
     throw error;
   }
-  if (!SAFE.has(request.method)) requireCsrf(parts, request, principal.sessionId ?? 'anon');
+  if (!SAFE.has(request.method))
+    await requireCsrf(parts, request, { ...context, principal }, principal.sessionId ?? 'anon');
   return principal;
 }
 
-function requireCsrf(parts: AuthenticationParts, request: Request, sessionId: string): void {
+async function requireCsrf(
+  parts: AuthenticationParts,
+  request: Request,
+  context: RequestContext,
+  sessionId: string,
+): Promise<void> {
+  const reason = csrfDefect(parts, request, sessionId);
+  if (reason === undefined) return;
+  const { principal, correlationId, sourceIp, userAgent } = context;
+  await parts.trail.csrfRejected(principal ?? { correlationId, sourceIp, userAgent }, context.path.path, reason);
+  throw new PenstockError('auth.csrf.invalid', { details: { reason } });
+}
+
+function csrfDefect(parts: AuthenticationParts, request: Request, sessionId: string): string | undefined {
   const origin = request.get('Origin');
   const ours = parts.baseOrigin ?? `${request.protocol}://${request.get('Host')}`;
-  if (origin !== undefined && origin !== ours) {
-    throw new PenstockError('auth.csrf.invalid', { details: { reason: 'origin' } });
-  }
+  if (origin !== undefined && origin !== ours) return 'origin';
   const verdict = parts.csrf.verify(parts.cookies.csrf(request), request.get('DP-CSRF-Token'), sessionId);
-  if (verdict !== 'ok') throw new PenstockError('auth.csrf.invalid', { details: { reason: verdict } });
+  return verdict === 'ok' ? undefined : verdict;
 }
 
 function requireChangedPassword(context: RequestContext): void {

@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import { Authenticator, CsrfTokens } from '#libs/identity';
+import type { AccessTrail, Authenticator, CsrfTokens } from '#libs/identity';
 import type { Configuration } from '#libs/kernel';
 import type { TransientStore } from '#libs/transient';
 import { authentication } from './authentication.js';
@@ -16,6 +16,7 @@ export interface PipelineParts {
   transient: TransientStore;
   authenticator: Authenticator;
   csrf: CsrfTokens;
+  trail: AccessTrail;
   cookies: Cookies;
 }
 

@@ -1,0 +1,73 @@
+import {
+  getNullableType,
+  isObjectType,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
+import { operationRow, type OperationId } from '#libs/identity';
+import { OPERATION_EXTENSION } from '../schema/root-field.js';
+import type { OperationContext } from './operation-context.js';
+import type { RootFieldGuard } from './root-field-guard.js';
+
+type Field = GraphQLField<unknown, OperationContext>;
+type Resolver = GraphQLFieldResolver<unknown, OperationContext>;
+
+/**
+ * Puts the guard before every root field and the operation's deadline around everything that takes time. Root fields
+ * become nullable, so that a failed one voids neither its siblings nor the answer of a mutation that committed.
+ *
+ * @throws TypeError for a root field without a row of the operations table: the server then does not start
+ */
+export function guardSchema(schema: GraphQLSchema, guard: RootFieldGuard): GraphQLSchema {
+  for (const root of [schema.getQueryType(), schema.getMutationType()]) {
+    for (const field of fieldsOf(root)) {
+      field.type = getNullableType(field.type);
+      field.resolve = guarded(field, guard, required(field, field.resolve));
+    }
+  }
+  for (const field of fieldsOf(schema.getSubscriptionType())) {
+    field.type = getNullableType(field.type);
+    field.subscribe = guarded(field, guard, required(field, field.subscribe));
+  }
+  const roots = new Set<unknown>([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || roots.has(type)) continue;
+    for (const field of fieldsOf(type)) if (field.resolve) field.resolve = timed(field.resolve);
+  }
+  return schema;
+}
+
+/** The row of the operations table a root field names. */
+export function operationOf(field: Pick<GraphQLField<unknown, unknown>, "name" | "extensions">): OperationId {
+  const operation = field.extensions[OPERATION_EXTENSION] as OperationId | undefined;
+  if (operation === undefined) throw new TypeError(`the root field ${field.name} names no operation`);
+  operationRow(operation);
+  return operation;
+}
+
+function fieldsOf(type: GraphQLObjectType | null | undefined): Field[] {
+  return type ? (Object.values(type.getFields()) as Field[]) : [];
+}
+
+function required(field: Field, resolver: Resolver | undefined): Resolver {
+  if (!resolver) throw new TypeError(`the root field ${field.name} has no resolver`);
+  return resolver;
+}
+
+function guarded(field: Field, guard: RootFieldGuard, resolve: Resolver): Resolver {
+  const operation = operationOf(field);
+  const work = async (...call: Parameters<Resolver>): Promise<unknown> => {
+    await guard.judge(call[2].principal, operation);
+    return resolve(...call) as unknown;
+  };
+  return (...call) => call[2].deadline.within(work(...call));
+}
+
+function timed(resolve: Resolver): Resolver {
+  return (...call) => {
+    const outcome: unknown = resolve(...call);
+    return outcome instanceof Promise ? call[2].deadline.within(outcome) : outcome;
+  };
+}

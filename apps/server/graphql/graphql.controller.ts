@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { OperationTypeNode } from 'graphql';
+import { Configuration, PenstockError, type Principal } from '#libs/kernel';
+import { Caller } from '../http/caller.decorator.js';
+import { Cookies } from '../http/cookies.js';
+import { Operation } from '../http/operation.decorator.js';
+import { GraphqlEngine, type GraphqlAnswer } from './engine/graphql-engine.js';
+import { operationRequest } from './graphql-request.js';
+import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
+
+const PAGE = join(import.meta.dirname, '../../../graphiql/index.html');
+const RESPONSE_TYPES = ['application/graphql-response+json', 'application/json'];
+const EVENT_STREAM = 'text/event-stream';
+
+/**
+ * The GraphQL door (03 §12). `reference.read` is what every person and every user key may do: keys of other kinds stop
+ * here, and each root field is judged by its own operation.
+ */
+@Controller('/graphql')
+export class GraphqlController {
+  readonly #hasPage: boolean;
+
+  constructor(
+    private readonly engine: GraphqlEngine,
+    private readonly subscriptions: SubscriptionStreams,
+    private readonly cookies: Cookies,
+    configuration: Configuration,
+  ) {
+    this.#hasPage = configuration.get('datapipelines.graphql.graphiql');
+  }
+
+  @Post()
+  @Operation('reference.read')
+  async run(@Caller() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
+    const contentType = request.accepts(RESPONSE_TYPES);
+    if (!contentType) throw notAcceptable(RESPONSE_TYPES.join(', '));
+    const asked = operationRequest(request);
+    const verdict = this.engine.judge(asked);
+    if ('refused' in verdict) {
+      return send(response, contentType, this.engine.refusal(verdict.refused, caller.correlationId));
+    }
+    if (verdict.operation.operation === OperationTypeNode.SUBSCRIPTION) throw notAllowed('Subscribe at /graphql/stream.');
+    send(response, contentType, await this.engine.execute(asked, this.engine.contextOf(caller, verdict.cost)));
+  }
+
+  @Post('stream')
+  @Operation('reference.read')
+  async subscribe(@Caller() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
+    if (!request.accepts(EVENT_STREAM)) throw notAcceptable(EVENT_STREAM);
+    const asked = operationRequest(request);
+    const verdict = this.engine.judge(asked);
+    if ('refused' in verdict) {
+      return send(response, 'application/json', this.engine.refusal(verdict.refused, caller.correlationId));
+    }
+    if (verdict.operation.operation !== OperationTypeNode.SUBSCRIPTION) {
+      throw notAllowed('Only subscriptions run here; send queries and mutations to /graphql.');
+    }
+    await this.subscriptions.stream(caller, verdict, asked, request, response);
+  }
+
+  /** The console for people. It holds no data: what it shows it asks for like any other client. */
+  @Get()
+  @Operation('public')
+  async page(@Req() request: Request, @Res() response: Response): Promise<void> {
+    if (!this.#hasPage || request.accepts('application/json', 'text/html') !== 'text/html') {
+      response.setHeader('Allow', 'POST, OPTIONS');
+      throw new PenstockError('request.method_not_allowed', { details: { allow: ['POST', 'OPTIONS'] } });
+    }
+    if (this.cookies.session(request) === undefined) return response.redirect(302, '/login?return_to=/graphql');
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.setHeader('Cache-Control', 'no-cache');
+    response.end(await readFile(PAGE));
+  }
+}
+
+function send(response: Response, contentType: string, { status, body }: GraphqlAnswer): void {
+  response.status(status);
+  response.setHeader('Content-Type', `${contentType}; charset=utf-8`);
+  response.setHeader('Cache-Control', 'no-store');
+  response.end(body);
+}
+
+function notAcceptable(produces: string): PenstockError {
+  return new PenstockError('request.not_acceptable', { details: { produces } });
+}
+
+function notAllowed(message: string): PenstockError {
+  return new PenstockError('graphql.operation_not_allowed', { message });
+}

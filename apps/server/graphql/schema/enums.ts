@@ -1,0 +1,58 @@
+import { registerEnumType } from '@nestjs/graphql';
+
+/** Wire words as enum values: GraphQL spells them in upper case, resolvers see them as they are (03 §9). */
+function wireEnum<const W extends string>(name: string, words: readonly W[]): Record<string, W> {
+  const values = Object.fromEntries(words.map((word) => [word.toUpperCase(), word]));
+  registerEnumType(values, { name });
+  return values;
+}
+
+export const VersionStatusEnum = wireEnum('VersionStatus', ['DRAFT', 'RELEASED', 'DISCARDED']);
+export const EntityStatusEnum = wireEnum('EntityStatus', ['ACTIVE', 'DISCARDED']);
+export const ExecutionStatusEnum = wireEnum('ExecutionStatus', ['RUNNING', 'SUCCESS', 'FAILED', 'ABORTED']);
+export const NodeStatusEnum = wireEnum('NodeStatus', ['RUNNING', 'SUCCESS', 'FAILED', 'ABORTED']);
+export const ExecutionTriggerEnum = wireEnum('ExecutionTrigger', ['UI', 'REST', 'MCP', 'PIPELINE', 'ENDPOINT']);
+export const NodeTypeEnum = wireEnum('NodeType', ['DQL', 'DML', 'DDL', 'PIPELINE', 'CALCULATOR']);
+export const LogicalTypeEnum = wireEnum('LogicalType', [
+  'NULL',
+  'BOOLEAN',
+  'INTEGER',
+  'BIGINTEGER',
+  'DECIMAL',
+  'BIGDECIMAL',
+  'STRING',
+  'BINARY',
+  'DATE',
+  'TIME',
+  'TIMESTAMP',
+]);
+export const DialectEnum = wireEnum('Dialect', [
+  'POSTGRES',
+  'ORACLE',
+  'MSSQL',
+  'MYSQL',
+  'H2',
+  'DUCKDB',
+  'SQLITE',
+  'LAKE',
+]);
+export const CredentialKindEnum = wireEnum('CredentialKind', [
+  'password',
+  'token',
+  'private_key',
+  'service_account_json',
+  'none',
+]);
+export const ScopeEnum = wireEnum('Scope', ['read', 'execute', 'author']);
+export const ApiKeyKindEnum = wireEnum('ApiKeyKind', ['user', 'endpoint', 'server']);
+export const CapabilityEnum = wireEnum('Capability', [
+  'view',
+  'execute',
+  'author',
+  'switch',
+  'promote',
+  'ws_admin',
+  'super_admin',
+]);
+export const WriteSurfaceEnum = wireEnum('WriteSurface', ['session', 'api_key', 'mcp']);
+export const OrderDirectionEnum = wireEnum('OrderDirection', ['ASC', 'DESC']);
