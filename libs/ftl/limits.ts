@@ -17,10 +17,10 @@ export interface RenderLimits {
   maxListBinds: number;
   /**
    * Nested evaluations, whatever they are made of; trips as `max-call-depth`, so that deep calls of deep expressions
-   * never overflow the JavaScript stack. One takes up to 0.8 KB: 1,000 fit the main thread's 984 KB, 4,000 a worker
-   * of 4 MB.
+   * never overflow the JavaScript stack. One takes up to 0.8 KB: 1,000 (the default) fit the main thread's 984 KB,
+   * 4,000 a worker of 4 MB.
    */
-  maxEvaluationDepth: number;
+  maxEvaluationDepth?: number;
   /** Wall clock at which the render must stop, in the unit of `clock`; absent = unbounded. */
   deadline?: number;
   /** Reads the wall clock the deadline is compared with. */
@@ -37,10 +37,9 @@ export const DEFAULT_RENDER_LIMITS: RenderLimits = {
   maxStringChars: 1_048_576,
   maxCollectionItems: 100_000,
   maxListBinds: 1_000,
-  maxEvaluationDepth: 1_000,
 };
 
-/** Keys of `datapipelines.templates.` a render can trip over. */
+/** Keys of `datapipelines.templates.` a render can trip over; `capacity`: the pool that runs renders is full. */
 export type GuardName =
   | 'render-timeout-ms'
   | 'max-output-chars'
@@ -49,4 +48,5 @@ export type GuardName =
   | 'max-call-depth'
   | 'max-string-chars'
   | 'max-collection-items'
-  | 'max-list-binds';
+  | 'max-list-binds'
+  | 'capacity';

@@ -7,6 +7,9 @@ export class GuardTrip extends Error {
   }
 }
 
+/** What the main thread's stack holds with room to spare. */
+const DEFAULT_EVALUATION_DEPTH = 1_000;
+
 /** How many steps pass between two looks at the clock. */
 const CLOCK_STEPS = 256;
 
@@ -18,7 +21,11 @@ export class Budget {
   callDepth = 0;
   depth = 0;
 
-  constructor(readonly limits: RenderLimits) {}
+  readonly #maxDepth: number;
+
+  constructor(readonly limits: RenderLimits) {
+    this.#maxDepth = limits.maxEvaluationDepth ?? DEFAULT_EVALUATION_DEPTH;
+  }
 
   step(): void {
     if (++this.steps > this.limits.maxSteps) throw new GuardTrip('max-steps');
@@ -37,7 +44,7 @@ export class Budget {
   }
 
   deeper(): void {
-    if (++this.depth > this.limits.maxEvaluationDepth) throw new GuardTrip('max-call-depth');
+    if (++this.depth > this.#maxDepth) throw new GuardTrip('max-call-depth');
   }
 
   iterate(): void {
