@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { DatasourceReferences, DatasourcesModule } from '#libs/datasources';
 import { EndpointKeyBindingWriter, EndpointReferences, EndpointsModule } from '#libs/endpoints';
 import { PurgeExecutions, ExecutionsModule } from '#libs/executions';
@@ -96,7 +96,13 @@ export class AppModule {
   static with(infrastructure: Provider[]): DynamicModule {
     return {
       module: AppModule,
-      imports: [InfrastructureModule.with(infrastructure), WiringModule.create(), ...FAMILIES, GraphqlDoor],
+      imports: [
+        DiscoveryModule,
+        InfrastructureModule.with(infrastructure),
+        WiringModule.create(),
+        ...FAMILIES,
+        GraphqlDoor,
+      ],
       controllers: CONTROLLERS,
       providers: [
         Paging,

@@ -6,10 +6,11 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
-import { operationRow, type OperationId } from '#libs/identity';
+import { operationRow, type Admission, type OperationId } from '#libs/identity';
 import { OPERATION_EXTENSION } from '../schema/root-field.js';
 import type { OperationContext } from './operation-context.js';
-import type { RootFieldGuard } from './root-field-guard.js';
+
+const PATH = '/graphql';
 
 type Field = GraphQLField<unknown, OperationContext>;
 type Resolver = GraphQLFieldResolver<unknown, OperationContext>;
@@ -20,7 +21,7 @@ type Resolver = GraphQLFieldResolver<unknown, OperationContext>;
  *
  * @throws TypeError for a root field without a row of the operations table: the server then does not start
  */
-export function guardSchema(schema: GraphQLSchema, guard: RootFieldGuard): GraphQLSchema {
+export function guardSchema(schema: GraphQLSchema, guard: Admission): GraphQLSchema {
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of fieldsOf(root)) {
       field.type = getNullableType(field.type);
@@ -56,10 +57,10 @@ function required(field: Field, resolver: Resolver | undefined): Resolver {
   return resolver;
 }
 
-function guarded(field: Field, guard: RootFieldGuard, resolve: Resolver): Resolver {
+function guarded(field: Field, guard: Admission, resolve: Resolver): Resolver {
   const operation = operationOf(field);
   const work = async (...call: Parameters<Resolver>): Promise<unknown> => {
-    await guard.judge(call[2].principal, operation);
+    await guard.admit(call[2].principal, operation, { path: PATH, method: "POST" });
     return resolve(...call) as unknown;
   };
   return (...call) => call[2].deadline.within(work(...call));
