@@ -35,7 +35,7 @@ const port = process.env.SERVER_PORT ?? String(await freePort(8080));
 const managementPort = process.env.MANAGEMENT_SERVER_PORT ?? String(await freePort(9090));
 const base = `http://127.0.0.1:${port}`;
 
-const log = openSync(logFile, 'a');
+const log = openSync(logFile, 'a', 0o600);
 const server = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist/apps/server/main.js')], {
   cwd: root,
   stdio: ['ignore', log, log],

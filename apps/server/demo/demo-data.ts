@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import pg from 'pg';
 
@@ -23,8 +23,9 @@ const READER = 'demo_reader';
  */
 export async function prepareDemoData(directory: string, superuserUrl: string): Promise<DemoData> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const data = dirname(createRequire(import.meta.url).resolve('vega-datasets/package.json'));
-  const source = (name: string): string => join(data, 'data', name).replaceAll("'", "''");
+  // The package names only its module; the files lie beside the folder of that.
+  const data = join(dirname(fileURLToPath(import.meta.resolve('vega-datasets'))), '..', 'data');
+  const source = (name: string): string => join(data, name).replaceAll("'", "''");
   const weatherFile = join(directory, 'weather.sqlite');
   const flightsFile = join(directory, 'flights.duckdb');
 
