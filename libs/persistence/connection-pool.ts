@@ -5,6 +5,7 @@ import { DatabaseFailure, databaseFailure, isConnectionFailure } from './databas
 import { PreparedStatements } from './prepared-statements.js';
 import type { Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { rawTextTypes } from './raw-text-types.js';
+import { requireUtc, requireVersion, SESSION_FACTS, type SessionFacts } from './server-requirements.js';
 import { inTransactionScope } from './transaction-scope.js';
 
 export interface PoolOptions {
@@ -63,7 +64,12 @@ export class ConnectionPool implements Transactional {
       throw databaseFailure(error, 'connect');
     }
     const pool = new ConnectionPool(source, options.onProblem);
-    await pool.#requireUtc();
+    try {
+      await pool.#requireSuitableServer();
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
     return pool;
   }
 
@@ -107,17 +113,11 @@ export class ConnectionPool implements Transactional {
     if (this.#source.isInitialized) await this.#source.destroy();
   }
 
-  /** `options` in the URL take the place of ours, and stamps would be read with the wrong offset. */
-  async #requireUtc(): Promise<void> {
-    const [row] = await this.query<{ zone: string }>(`SELECT current_setting('TimeZone') AS zone`);
-    if (row?.zone === 'UTC') return;
-    await this.close();
-    throw new PenstockError('internal', {
-      message:
-        `Sessions of the metadata database run in the time zone ${row?.zone}, and Penstock needs UTC. ` +
-        'Remove `options` from the database URL.',
-      details: { reason: 'session_time_zone' },
-    });
+  async #requireSuitableServer(): Promise<void> {
+    const [facts] = await this.query<SessionFacts>(SESSION_FACTS);
+    if (!facts) return;
+    requireVersion(facts);
+    requireUtc(facts);
   }
 
   /** Lends a connection; one that broke meanwhile is not returned to the pool. */

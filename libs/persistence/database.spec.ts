@@ -4,6 +4,7 @@ import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postgres.js';
 import { constraintOf, DatabaseFailure, isConnectionFailure, isContention } from './database-failure.js';
 import { Database } from './database.js';
+import { requireVersion } from './server-requirements.js';
 
 let test: TestDatabase;
 let db: Database;
@@ -288,6 +289,21 @@ describe('when connections break', () => {
     circle['self'] = circle;
     expect(isConnectionFailure(await failureOf(db.query('SELECT $1::text', [circle])))).toBe(false);
     await expect(db.query('SELECT 1 AS one')).resolves.toEqual([{ one: 1 }]);
+  });
+});
+
+describe('the server', () => {
+  it('must be PostgreSQL 16 or newer, and the refusal says what it is', () => {
+    expect(() => requireVersion({ zone: 'UTC', version: 160_000 })).not.toThrow();
+    expect(() => requireVersion({ zone: 'UTC', version: 150_012 })).toThrow(/runs PostgreSQL 15; Penstock needs 16/);
+  });
+
+  it('tells whether the role is above the append-only privilege', async () => {
+    expect(await db.runsAsSuperuser()).toBe(false);
+    const above = await Database.open({ url: test.superuserUrl });
+    const answer = await above.runsAsSuperuser();
+    await above.close();
+    expect(answer).toBe(true);
   });
 });
 

@@ -5,6 +5,7 @@ import { DataSource, type QueryRunner } from 'typeorm';
 import { PenstockError } from '#libs/kernel';
 import { serverMigrations, type SqlMigration } from '../../migrations/server/index.js';
 import { databaseFailure } from './database-failure.js';
+import { requireVersion, SESSION_FACTS, type SessionFacts } from './server-requirements.js';
 
 /** Two words in ASCII ("PNST", "MIGR"): the advisory lock that only migration runs take. */
 const LOCK = [0x504e5354, 0x4d494752] as const;
@@ -31,6 +32,7 @@ export interface MigrationOptions {
 export async function runMigrations(url: string, options: MigrationOptions = {}): Promise<string[]> {
   const { migrations = serverMigrations, signal, log = () => undefined } = options;
   return connected(url, async (runner) => {
+    for (const facts of await ask<SessionFacts>(runner, SESSION_FACTS)) requireVersion(facts);
     await lock(runner, signal, log);
     await ask(runner, 'CREATE SCHEMA IF NOT EXISTS penstock_meta');
     await ask(
