@@ -25,6 +25,8 @@ export interface BindPart {
   /** The value as text (contract 05 §4.5): what a literal around it would have held. */
   text: string;
   origin: Origin;
+  /** The value is a dry-render sample: its text need not have the form a literal prefix wants. */
+  sample: boolean;
   /** Part of a `?sql_list`; the first of the list carries `first`. */
   list?: { first: boolean };
 }

@@ -30,7 +30,7 @@ function spaced(out: Output, text: string): string {
 
 export function bindOf(run: Interpretation, value: Value, taint: Taint, text: string, span: Span): BindPart {
   const origin = run.origin(span);
-  const base = { kind: 'bind' as const, valueOrigin: taint.origin, text, origin };
+  const base = { kind: 'bind' as const, valueOrigin: taint.origin, sample: taint.sample, text, origin };
   if (taint.key !== null) return { ...base, key: taint.key, type: taint.type, value: taint.own };
   const typed = typedValue(value, taint.type, text);
   return { ...base, key: null, ...typed };

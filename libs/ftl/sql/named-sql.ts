@@ -179,8 +179,9 @@ class BindNamer {
     if (prefix !== null && isText) {
       const type: ColumnType = { type: prefix as 'DATE' | 'TIME' | 'TIMESTAMP' };
       const coerced = coerceText(type, prefix === 'TIMESTAMP' ? isoStamp(joined) : joined);
-      if (!coerced.ok) throw new PositionRefusal('bind_in_literal', origin);
-      this.#place(this.#bind(first, null, type, coerced.value));
+      const sample = parts.some((part) => typeof part === 'object' && part.kind === 'bind' && part.sample);
+      if (!coerced.ok && !sample) throw new PositionRefusal('bind_in_literal', origin);
+      this.#place(this.#bind(first, null, type, coerced.ok ? coerced.value : null));
     } else if (whole) this.#place(this.#bind(first, first.key, first.type, first.value));
     else this.#place(this.#bind(first, null, { type: 'STRING' }, joined));
   }

@@ -110,6 +110,11 @@ describe('where a bind may stand (contract 05 §5.3)', () => {
     expect(bound(template, context, options).sql).toBe(`FAILED position ${reason}`);
   });
 
+  it('takes a dry-render sample for a date, so that a save does not refuse what a run binds', () => {
+    const sample = { ...text('sample'), sample: true };
+    expect(bound("DATE '${day}'", { day: sample })).toEqual({ sql: ':__b1__', binds: ['__b1__ DATE null'] });
+  });
+
   it('names every :name without a value, before anything is sent', () => {
     expect(bound('SELECT :a, :b, :s', { s: text('x') }).sql).toMatch(/^FAILED missing_parameter/);
     expect(bound('SELECT :__b1__, ${n + 1}', context).sql).toMatch(/^FAILED missing_parameter/);
