@@ -47,7 +47,7 @@ export class FileRoots {
 async function realPlace(path: string): Promise<string> {
   try {
     return await realpath(path);
-  } catch (_missing) {
+  } catch {
     const parent = dirname(path);
     return parent === path ? path : join(await realPlace(parent), basename(path));
   }

@@ -56,7 +56,7 @@ export function open(keys: KeyProvider, datasource: string, blob: Buffer): strin
       decipher.final(),
     ]);
     return secret.toString('utf8');
-  } catch (_refused) {
+  } catch {
     throw new CredentialUndecryptable('bad_tag', version);
   }
 }

@@ -93,7 +93,7 @@ export class LeasePool {
     const waits = AbortSignal.any([signal, this.#retired.signal, ...(patience ? [patience] : [])]);
     try {
       await this.#permits.take(waits);
-    } catch (_aborted) {
+    } catch {
       if (signal.aborted) throw cancelled(signal);
       throw this.#retired.signal.aborted ? new PoolRetired() : this.#exhausted();
     }
@@ -126,7 +126,7 @@ export class LeasePool {
         this.#idle.push({ connection, bornAt: member.bornAt, idleSince: Date.now() });
       } else if (outcome === 'ok' && connection.usable) await connection.close();
       else connection.destroy();
-    } catch (_failed) {
+    } catch {
       connection.destroy();
     } finally {
       this.#leased.delete(connection);
@@ -180,7 +180,7 @@ export class LeasePool {
         const member = await this.#open(access, this.#retired.signal);
         if (this.isRetired || total() >= maximumPoolSize) await this.#discard(member.connection);
         else this.#idle.push(member);
-      } catch (_unreachable) {
+      } catch {
         return; // the next lease that needs a connection reports what is wrong
       } finally {
         this.#closeIfDrained();
@@ -204,7 +204,7 @@ export class LeasePool {
     try {
       await connection.ping(this.#limits.validationTimeout);
       return connection.usable;
-    } catch (_dead) {
+    } catch {
       connection.destroy();
       return false;
     }
@@ -250,7 +250,7 @@ export class LeasePool {
           await member.connection.ping(validationTimeout);
           if (this.isRetired) await this.#discard(member.connection);
           else this.#idle.push({ ...member, idleSince: Date.now() });
-        } catch (_dead) {
+        } catch {
           member.connection.destroy();
         }
       }

@@ -16,7 +16,7 @@ export function percentDecode(text: string): string {
   let decoded: string;
   try {
     decoded = decodeURIComponent(text);
-  } catch (_malformed) {
+  } catch {
     throw new UrlDefect('percent_encoding', 'The URL has a percent sign that starts no encoded character.');
   }
   if (/[\u0000-\u001f\u007f]/.test(decoded)) {

@@ -49,7 +49,7 @@ export class Canceller {
         socket.resume();
         socket.end(this.#request);
       });
-    } catch (_unreachable) {
+    } catch {
       // The statement's own connection reports what is wrong with the server; this request is only a favour.
     }
   }

@@ -61,10 +61,10 @@ export class PostgresConnection implements DriverConnection {
    * destroyed, because a late cancel must not hit the next statement (02 §5.2).
    */
   async stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-    let stopped: Promise<void> | null = null;
+    const stopping: Promise<void>[] = [];
     const onAbort = (): void => {
       this.#cancelSent = true;
-      stopped = this.#canceller.stop(work).then(() => this.wire.destroy());
+      stopping.push(this.#canceller.stop(work).then(() => this.wire.destroy()));
     };
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
@@ -75,7 +75,7 @@ export class PostgresConnection implements DriverConnection {
       throw error;
     } finally {
       signal.removeEventListener('abort', onAbort);
-      await stopped;
+      await Promise.all(stopping);
     }
   }
 

@@ -7,7 +7,7 @@ import type { TableWriter, WriteTarget } from '../driver.js';
 import type { PostgresConnection } from './connection.js';
 import { encodeCopyRows } from './copy-text.js';
 import { exchange } from './exchange.js';
-import { copyData, COPY_DONE, copyFail, failureOf, MESSAGE, query, rowsOf } from './messages.js';
+import { copyData, COPY_DONE, copyFail, failureOf, MESSAGE, query } from './messages.js';
 import type { MessageConsumer } from './wire.js';
 
 /** TRUNCATE waits for every reader of the table; past this it gives way to DELETE, which waits for none. */
@@ -21,8 +21,8 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
   readonly #connection: PostgresConnection;
   readonly #signal: AbortSignal;
   readonly #target: WriteTarget;
-  /** Settles with COPY itself: resolved by its command tag, rejected by the server's refusal or a lost connection. */
-  readonly #copied = deferred<number>();
+  /** Settles with COPY itself: resolved when the server is ready again, rejected by the server's refusal or a lost connection. */
+  readonly #copied = deferred<void>();
   readonly #begun = deferred<void>();
   #failure: DriverFailure | null = null;
 
@@ -47,19 +47,19 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
   }
 
   async write(batch: ColumnBatch): Promise<void> {
-    if (this.#failure) throw this.#failure;
+    this.#refuseAfterFailure();
     for (let from = 0; from < batch.rowCount; from += this.#target.batchRows) {
       const to = Math.min(from + this.#target.batchRows, batch.rowCount);
       this.#connection.wire.write([copyData(encodeCopyRows(batch, from, to))]);
       // A server that is slower than the source holds the source back here.
       if (this.#connection.wire.congested)
         await this.#connection.stoppable(this.#connection.wire.drained(), this.#signal);
-      if (this.#failure) throw this.#failure;
+      this.#refuseAfterFailure();
     }
   }
 
   async commit(): Promise<void> {
-    if (this.#failure) throw this.#failure;
+    this.#refuseAfterFailure();
     this.#connection.wire.write([COPY_DONE]);
     await this.#connection.stoppable(this.#copied.promise, this.#signal);
     const { tag } = await this.#connection.stoppable(this.#sendCommit(), this.#signal);
@@ -69,29 +69,29 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
 
   async rollback(): Promise<void> {
     if (!this.#connection.usable) return;
-    if (!this.#failure) {
-      this.#connection.wire.write([copyFail('rolled back')]);
-      await this.#copied.promise.then(
-        () => undefined,
-        () => undefined,
-      );
-    }
+    if (!this.#failure) this.#connection.wire.write([copyFail('rolled back')]);
+    // COPY must have answered before the next statement is sent, or its answer would be taken for that one's.
+    await this.#copied.promise.then(ignore, ignore);
     if (this.#connection.usable) await this.#connection.control('ROLLBACK');
   }
 
   message(type: number, buffer: Buffer, start: number, end: number): void {
     if (type === MESSAGE.copyIn) this.#begun.resolve();
     else if (type === MESSAGE.error) this.#failure ??= failureOf(buffer.subarray(start, end));
-    else if (type === MESSAGE.commandComplete) this.#copied.resolve(rowsOf(buffer.toString('utf8', start, end - 1)));
     else if (type === MESSAGE.readyForQuery) {
       this.#connection.wire.release(this);
       if (this.#failure) this.#reject(this.#failure);
+      else this.#copied.resolve();
     }
   }
 
   closed(failure: DriverFailure): void {
     this.#failure ??= failure;
     this.#reject(this.#failure);
+  }
+
+  #refuseAfterFailure(): void {
+    if (this.#failure) throw this.#failure;
   }
 
   #reject(failure: DriverFailure): void {
@@ -135,4 +135,8 @@ function quoteTable(table: string): string {
     .split('.')
     .map((part) => quoteIdentifier('POSTGRES', part))
     .join('.');
+}
+
+function ignore(): void {
+  // The failure was reported where it was met.
 }

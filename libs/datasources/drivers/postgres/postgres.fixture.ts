@@ -1,0 +1,63 @@
+import { createEmptyDatabase, type EmptyDatabase } from '../../../../test/fixtures/postgres.js';
+import type { PostgresConnection } from './connection.js';
+import { openPostgres } from './open.js';
+import { postgresOptions, type PostgresOptions } from './options.js';
+import { TypeNames } from './type-names.js';
+import { parsePostgresUrl } from './url.js';
+
+export interface Login {
+  username: string;
+  secret: string;
+  host: string;
+  port: string;
+  database: string;
+}
+
+export function loginOf(url: string): Login {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  return { username, secret: decodeURIComponent(password), host: hostname, port, database: pathname.slice(1) };
+}
+
+/** A real server's database, and connections of the driver to it. */
+export class PostgresBench {
+  readonly #opened: PostgresConnection[] = [];
+
+  private constructor(readonly database: EmptyDatabase) {}
+
+  static async create(): Promise<PostgresBench> {
+    return new PostgresBench(await createEmptyDatabase());
+  }
+
+  get login(): Login {
+    return loginOf(this.database.url);
+  }
+
+  options(parameters = ''): PostgresOptions {
+    const { host, port, database } = this.login;
+    return postgresOptions(parsePostgresUrl(`//${host}:${port}/${database}${parameters}`), new Map());
+  }
+
+  async connect(
+    options = this.options(),
+    signal: AbortSignal = new AbortController().signal,
+    as: { username: string; secret: string } = this.login,
+  ): Promise<PostgresConnection> {
+    const check = (host: string): Promise<{ address: string }> => Promise.resolve({ address: host });
+    const connection = await openPostgres(options, as, new TypeNames(), check, signal);
+    this.#opened.push(connection);
+    return connection;
+  }
+
+  /** Statements of this database that the server is running at this moment, but for the one that asks. */
+  async running(watcher: PostgresConnection): Promise<string[]> {
+    const { rows } = await watcher.control(
+      `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`,
+    );
+    return rows.map(([query]) => query ?? '');
+  }
+
+  async close(): Promise<void> {
+    for (const connection of this.#opened) connection.destroy();
+    await this.database.drop();
+  }
+}
