@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { startChild, type TypeScriptChild } from '../../../test/fixtures/child.js';
-import { isAlive } from '../../../test/fixtures/keeper-state.js';
+import { isAlive, scratchRoot } from '../../../test/fixtures/keeper-state.js';
 import { runMigrations } from '../migration-runner.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgres.js';
 import { firstClosedParent } from './service-user.js';
@@ -17,7 +16,7 @@ let children: TypeScriptChild[];
 let open: EmbeddedPostgres[];
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'penstock-embedded-'));
+  directory = mkdtempSync(join(scratchRoot, 'penstock-embedded-'));
   chmodSync(directory, 0o755);
   said = [];
   children = [];
