@@ -68,7 +68,7 @@ export class EndpointServer {
     const outcome = await within(launched.finished, endpoint.timeoutSeconds * 1000);
     if (!outcome) return { kind: 'running', executionId };
     if (outcome.status !== 'SUCCESS') throw failureOf(outcome);
-    return { kind: 'data', executionId, json: await this.results.firstPageJson(executionId, request.resultPageRows) };
+    return { kind: 'data', executionId, json: await this.results.firstPageJson(outcome, request.resultPageRows) };
   }
 
   /** The deepest node with a binding decides; with none, user keys pass and endpoint keys do not (04 §6.3). */

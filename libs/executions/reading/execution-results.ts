@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Configuration, PenstockError, RawJson, writeJson, type Principal } from '#libs/kernel';
 import { csvHeader, csvLine } from '#libs/typesystem';
 import { ExecutionMetrics } from '../execution-metrics.js';
-import { DataReadyRows } from '../events/data-ready-rows.js';
-import { ExecutionInstance } from '../instance/execution-instance.js';
 import { ResultReader, type StoredResultInfo } from '../results/result-reader.js';
+import type { TerminalOutcome } from '../run/run-ending.js';
 import { wireColumn, type WireColumn } from '../run/run-events.js';
 import { VisibleExecutions } from './visible-executions.js';
 
@@ -30,8 +29,6 @@ export class ExecutionResults {
   constructor(
     private readonly visible: VisibleExecutions,
     private readonly reader: ResultReader,
-    private readonly rows: DataReadyRows,
-    private readonly instance: ExecutionInstance,
     private readonly metrics: ExecutionMetrics,
     configuration: Configuration,
   ) {
@@ -80,16 +77,23 @@ export class ExecutionResults {
   }
 
   /**
-   * The `data_ready` fields with the rows of the first page, as JSON text: the body of a published endpoint. The caller
-   * has just run it. `result.expired` when the result is gone already.
+   * The `data_ready` fields with the rows of the first page, as JSON text: the body of a published endpoint, for the door
+   * that has just waited for this run. `result.expired` when the result is gone already.
    */
-  async firstPageJson(executionId: string, pageRows?: number): Promise<string> {
-    const events = await this.instance.reader.range(executionId, 0, Number.MAX_SAFE_INTEGER);
-    const ready = events.find(({ type }) => type === 'data_ready');
-    if (!ready) return noRows(executionId);
-    const filled = await this.rows.withRows(executionId, ready, pageRows);
-    if (filled === undefined) throw this.#expired('json');
-    return filled;
+  async firstPageJson({ executionId, dataReady }: TerminalOutcome, pageRows?: number): Promise<string> {
+    if (!dataReady) return noRows(executionId);
+    const asked = pageRows ?? this.#pageRows;
+    const info = await this.reader.info(executionId);
+    const rows =
+      info && (await this.reader.rows(executionId, info, 0, Math.min(Math.max(asked, 1), this.#pageMaxRows)));
+    if (!rows) throw this.#expired('json');
+    return writeJson({
+      execution_id: executionId,
+      ...dataReady,
+      rows: rows.map((row) => new RawJson(row)),
+      row_count: rows.length,
+      has_more: rows.length < dataReady.total_rows,
+    });
   }
 
   async *#csvPieces(
