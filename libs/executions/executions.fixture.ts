@@ -191,7 +191,7 @@ export class TestInstance {
       this.instance,
     );
     this.service = new ExecutionService(repository, visible, reader, store, this.instance, config);
-    this.results = new ExecutionResults(visible, reader, rows, this.instance, metrics, config);
+    this.results = new ExecutionResults(visible, reader, metrics, config);
     this.events = new ExecutionEvents(visible, table, rows, this.instance);
     this.sweep = new Sweep(database, table, store, this.instance, metrics, config);
     this.retention = new Retention(database, config);
