@@ -40,6 +40,8 @@ export interface EscapeFrame {
 /** What a loop runs over: single items, or key and value pairs. */
 export interface ItemSource {
   size: number;
+  /** Keys and values: the loop needs two names. */
+  paired: boolean;
   at(index: number): (Value | undefined)[];
 }
 

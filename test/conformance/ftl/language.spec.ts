@@ -29,7 +29,7 @@ describe('the language prints what the reference engine prints', () => {
 });
 
 /** Where the product decides otherwise than the reference engine (contract 05 §4.5). */
-describe('deliberate differences', () => {
+describe('deliberate differences, and refusals that keep a mistake from passing', () => {
   it.each([
     ['keeps the scale of a literal', '${1.50} ${b}', '1.50 12.50'],
     ['keeps the scale through arithmetic', '${b + 1} ${b * 2} ${b - 12.5}', '13.50 25.00 0.00'],
@@ -38,6 +38,8 @@ describe('deliberate differences', () => {
     ['reads ISO dates without a pattern', '${"2026-03-01"?date} ${"10:11:12"?time.iso}', '2026-03-01 10:11:12'],
     ['refuses ?c of a string', '${"a"?c}', expect.stringMatching(/^FAILED render_error .*Expected a number/)],
     ['refuses to divide by zero', '${1 / 0}', expect.stringMatching(/Division by zero/)],
+    ['lists a hash by two names only', '<#list h as k>${k}</#list>', expect.stringMatching(/two loop variables/)],
+    ['lists a sequence by one name only', '<#list xs as k, w>${k}</#list>', expect.stringMatching(/one loop variable/)],
     ['refuses Java-only patterns', '${"a"?matches("a++")}', expect.stringMatching(/possessive/)],
   ])('%s', (_why, template, expected) => {
     expect(printed(template, context)).toEqual(expected);
