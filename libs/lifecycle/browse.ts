@@ -132,3 +132,46 @@ export function keysetItems<T>(
   if (page.last === undefined) return { items, hasNext: more, hasPrevious: page.after !== undefined };
   return { items: items.reverse(), hasNext: page.before !== undefined, hasPrevious: more };
 }
+
+/** Pages of several parents out of one statement, whose rows come in page order and at most one too many of each. */
+export function keysetPages<T>(
+  rows: readonly T[],
+  parentOf: (row: T) => string,
+  page: NamePage,
+): Map<string, { items: T[]; hasNext: boolean; hasPrevious: boolean }> {
+  const grouped = new Map<string, T[]>();
+  for (const row of rows) {
+    const group = grouped.get(parentOf(row));
+    if (group) group.push(row);
+    else grouped.set(parentOf(row), [row]);
+  }
+  return new Map([...grouped].map(([parent, group]) => [parent, keysetItems(group, page)]));
+}
+
+/**
+ * The newest versions of several entities in one statement, over a selection that has `version` and names its entity:
+ * one row more than asked for each. `after` and `before` are version numbers.
+ */
+export function versionPagesStatement(selection: Statement, entity: string, page: NamePage): Statement {
+  const { sql, values } = selection;
+  const backwards = page.last !== undefined;
+  const edge = values.length + 1;
+  const order = `x.version ${backwards ? 'ASC' : 'DESC'}`;
+  return {
+    sql: `SELECT * FROM (
+            SELECT x.*, row_number() OVER (PARTITION BY x."${entity}" ORDER BY ${order}) AS place FROM (${sql}) x
+             WHERE $${edge}::int IS NULL OR x.version ${backwards ? '>' : '<'} $${edge}) y
+           WHERE y.place <= $${edge + 1} ORDER BY y."${entity}", y.place`,
+    values: [
+      ...values,
+      versionEdge(backwards ? page.before : page.after),
+      (page.last ?? page.first ?? DEFAULT_PAGE) + 1,
+    ],
+  };
+}
+
+/** A text that is no version number stands before all of them. */
+function versionEdge(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
+}

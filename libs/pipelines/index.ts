@@ -6,6 +6,7 @@ export { isReadOnlyPipeline, type ReadOnlyVerdict } from './read-only-pipeline.j
 export { PipelineCatalog, type RunnableVersion } from './pipeline-catalog.js';
 export { PipelineAuthoring, type ValidationReport } from './pipeline-authoring.js';
 export { PipelineReading, type PipelineLevel } from './pipeline-reading.js';
+export { PipelineBatchReading, pipelineVersionKey, type PipelineVersionRef } from './pipeline-batch-reading.js';
 export { PipelineLifecycle, type PurgeOptions, type PurgeReport, type ReleaseOptions } from './pipeline-lifecycle.js';
 export type { PipelineFilter } from './pipeline-browse.repository.js';
 export {

@@ -51,6 +51,17 @@ export class PipelineBrowseRepository {
     return keysetItems(await this.#rows(keysetStatement(filtered(workspaceId, filter), page)), page);
   }
 
+  /** Several by id, whatever their status, in one statement. */
+  async among(workspaceId: string, ids: readonly string[]): Promise<(PipelineSummaryRow & { live: boolean })[]> {
+    const columns = `${COLUMNS}, ${statusPredicate(PIPELINE_TABLES, 'ACTIVE')} AS live`;
+    const where = 'e.workspace_id = $1 AND e.id = ANY($2::uuid[])';
+    const { sql, values } = pageStatement(
+      { tables: PIPELINE_TABLES, columns, where, values: [workspaceId, ids.filter(isUuid)] },
+      { offset: 0, limit: ids.length },
+    );
+    return this.database.query(sql, values);
+  }
+
   async count(workspaceId: string, filter: PipelineFilter): Promise<number> {
     return this.#count(filtered(workspaceId, filter));
   }

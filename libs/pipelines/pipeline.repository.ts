@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid, writeJson, type JsonObject, type WriteSurface } from '#libs/kernel';
+import { isUuid, writeJson, type JsonObject, type KeysetPage, type WriteSurface } from '#libs/kernel';
 import {
   effectStatement,
   lockVersionStatement,
   PIPELINE_TABLES,
   pointerStatement,
   statesStatement,
+  versionPagesStatement,
   type Effect,
   type EntityState,
   type VersionState,
@@ -67,7 +68,7 @@ export interface IndexFields {
 }
 
 /** A list of versions leaves their bodies in the database. */
-const versionSelect = (body: 'v.body_json' | 'NULL'): string => `
+const versionSelect = (body: 'v.body_json' | 'NULL', which = 'e.id = $2'): string => `
   SELECT e.id AS "pipelineId", e.name, e.display_name AS "displayName", e.description, e.owner_id AS owner,
          e.current_version AS "currentVersion", e.created_at AS "entityCreatedAt", e.updated_at AS "entityUpdatedAt",
          EXISTS (SELECT FROM pipeline_versions s WHERE s.pipeline_id = e.id AND s.status <> 'DISCARDED') AS live,
@@ -80,7 +81,7 @@ const versionSelect = (body: 'v.body_json' | 'NULL'): string => `
     FROM pipelines e
     JOIN pipeline_versions v ON v.pipeline_id = e.id
     LEFT JOIN pipeline_versions d ON d.pipeline_id = e.id AND d.status = 'DRAFT'
-   WHERE e.workspace_id = $1 AND e.id = $2`;
+   WHERE e.workspace_id = $1 AND ${which}`;
 
 /** The one hash expression: over the stored JSONB, computed where the row is written (contract 01 §1). */
 const hashOf = (n: number): string => `encode(sha256(convert_to(($${n}::jsonb)::text, 'UTF8')), 'hex')`;
@@ -225,6 +226,33 @@ export class PipelineRepository {
       [workspaceId, id, version ?? null],
     );
     return rows[0];
+  }
+
+  /** Versions of several pipelines by number, in one statement; absent ones are absent. */
+  async versionsAmong(
+    workspaceId: string,
+    refs: readonly { pipelineId: string; version: number }[],
+    { withBody }: { withBody: boolean },
+  ): Promise<PipelineVersionRow[]> {
+    const known = refs.filter(({ pipelineId }) => isUuid(pipelineId));
+    if (known.length === 0) return [];
+    return this.database.query<PipelineVersionRow>(
+      versionSelect(
+        withBody ? 'v.body_json' : 'NULL',
+        '(e.id, v.version) IN (SELECT * FROM unnest($2::uuid[], $3::int[]))',
+      ),
+      [workspaceId, known.map(({ pipelineId }) => pipelineId), known.map(({ version }) => version)],
+    );
+  }
+
+  /** A page of versions of each of several pipelines, highest first, without bodies, in one statement. */
+  async versionPages(workspaceId: string, ids: readonly string[], page: KeysetPage): Promise<PipelineVersionRow[]> {
+    const selection = {
+      sql: versionSelect('NULL', 'e.id = ANY($2::uuid[])'),
+      values: [workspaceId, ids.filter(isUuid)],
+    };
+    const { sql, values } = versionPagesStatement(selection, 'pipelineId', page);
+    return this.database.query<PipelineVersionRow>(sql, values);
   }
 
   async versions(workspaceId: string, id: string): Promise<PipelineVersionRow[]> {

@@ -3,6 +3,7 @@ import { AuditModule } from '#libs/audit';
 import { DatasourcesModule } from '#libs/datasources';
 import { TemplatesModule } from '#libs/templates';
 import { ContextBuilder } from './binding/context-builder.js';
+import { PipelineBatchReading } from './pipeline-batch-reading.js';
 import { PipelineAuthoring } from './pipeline-authoring.js';
 import { PipelineBrowseRepository } from './pipeline-browse.repository.js';
 import { PipelineCatalog } from './pipeline-catalog.js';
@@ -19,6 +20,7 @@ import { EngineStatementParser } from './validation/statement-parser.js';
 const faces = [
   PipelineAuthoring,
   PipelineReading,
+  PipelineBatchReading,
   PipelineLifecycle,
   PipelineCatalog,
   ContextBuilder,

@@ -3,6 +3,7 @@ export * from './reflected.js';
 export { TemplateCatalog, type HeldVersion, type TemplateLookup } from './template-catalog.js';
 export { TemplateAuthoring } from './template-authoring.js';
 export { TemplateReading, type TemplateLevel } from './template-reading.js';
+export { TemplateBatchReading } from './template-batch-reading.js';
 export { TemplateLifecycle } from './template-lifecycle.js';
 export { TemplatePreview, type BoundPreview, type PreviewRequest, type PreviewResult } from './template-preview.js';
 export { TemplateReleases, type UnreleasedPin } from './template-releases.js';

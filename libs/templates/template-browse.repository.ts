@@ -49,6 +49,17 @@ export class TemplateBrowseRepository {
     return keysetItems(await this.#rows(keysetStatement(filtered(workspaceId, filter), page)), page);
   }
 
+  /** Several by name, whatever their status, in one statement. */
+  async among(workspaceId: string, names: readonly string[]): Promise<(TemplateSummaryRow & { live: boolean })[]> {
+    const columns = `${COLUMNS}, ${statusPredicate(TEMPLATE_TABLES, 'ACTIVE')} AS live`;
+    const where = 'e.workspace_id = $1 AND e.name = ANY($2::text[])';
+    const { sql, values } = pageStatement(
+      { tables: TEMPLATE_TABLES, columns, where, values: [workspaceId, names] },
+      { offset: 0, limit: names.length },
+    );
+    return this.database.query(sql, values);
+  }
+
   async count(workspaceId: string, filter: TemplateFilter): Promise<number> {
     return this.#count(filtered(workspaceId, filter));
   }

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { writeJson, type WriteSurface } from '#libs/kernel';
+import { writeJson, type KeysetPage, type WriteSurface } from '#libs/kernel';
 import {
   effectStatement,
   lockVersionStatement,
   pointerStatement,
   statesStatement,
   TEMPLATE_TABLES,
+  versionPagesStatement,
   type Effect,
   type EntityState,
   type VersionState,
@@ -13,7 +14,7 @@ import {
 } from '#libs/lifecycle';
 import { Database, type Queryable, type Transaction } from '#libs/persistence';
 import type { Dialect } from '#libs/typesystem';
-import type { TemplateImport } from './pinned-template.js';
+import type { TemplateImport, TemplateRef } from './pinned-template.js';
 
 /** The row of `templates`, as a lock holder sees it. */
 export interface TemplateEntity {
@@ -79,7 +80,7 @@ const ENTITY = `e.id, e.name, e.display_name AS "displayName", e.description, e.
   e.created_by AS "createdBy"`;
 
 /** A list of versions leaves their bodies in the database. */
-const versionSelect = (body: 'v.body' | "''"): string => `
+const versionSelect = (body: 'v.body' | "''", which = 'e.name = $2'): string => `
   SELECT e.id AS "templateId", e.name, e.display_name AS "displayName", e.description,
          e.current_version AS "currentVersion", e.created_at AS "entityCreatedAt", e.updated_at AS "entityUpdatedAt",
          e.created_by AS "entityCreatedBy",
@@ -93,7 +94,7 @@ const versionSelect = (body: 'v.body' | "''"): string => `
     FROM templates e
     JOIN template_versions v ON v.template_id = e.id
     LEFT JOIN template_versions d ON d.template_id = e.id AND d.status = 'DRAFT'
-   WHERE e.workspace_id = $1 AND e.name = $2`;
+   WHERE e.workspace_id = $1 AND ${which}`;
 
 /** The one hash expression, over `$n`… = dialect, is_library, imports, body; computed where the row is written. */
 function hashOf(n: number): string {
@@ -247,6 +248,22 @@ export class TemplateRepository {
       [workspaceId, name, version ?? null],
     );
     return rows[0];
+  }
+
+  /** Versions of several templates by number, in one statement; absent ones are absent. */
+  async versionsAmong(workspaceId: string, refs: readonly TemplateRef[]): Promise<TemplateVersionRow[]> {
+    if (refs.length === 0) return [];
+    return this.database.query<TemplateVersionRow>(
+      versionSelect('v.body', '(e.name, v.version) IN (SELECT * FROM unnest($2::text[], $3::int[]))'),
+      [workspaceId, refs.map(({ id }) => id), refs.map(({ version }) => version)],
+    );
+  }
+
+  /** A page of versions of each of several templates, highest first, in one statement. */
+  async versionPages(workspaceId: string, names: readonly string[], page: KeysetPage): Promise<TemplateVersionRow[]> {
+    const selection = { sql: versionSelect('v.body', 'e.name = ANY($2::text[])'), values: [workspaceId, names] };
+    const { sql, values } = versionPagesStatement(selection, 'name', page);
+    return this.database.query<TemplateVersionRow>(sql, values);
   }
 
   async versions(workspaceId: string, name: string): Promise<TemplateVersionRow[]> {

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditModule } from '#libs/audit';
 import { ExclusiveDrafts } from './exclusive-drafts.js';
 import { TemplateRenderer } from './rendering/template-renderer.js';
+import { TemplateBatchReading } from './template-batch-reading.js';
 import { TemplateAuthoring } from './template-authoring.js';
 import { TemplateBrowseRepository } from './template-browse.repository.js';
 import { TemplateCatalog } from './template-catalog.js';
@@ -18,6 +19,7 @@ const faces = [
   TemplateReleases,
   TemplateAuthoring,
   TemplateReading,
+  TemplateBatchReading,
   TemplateLifecycle,
   TemplatePreview,
   ExclusiveDrafts,

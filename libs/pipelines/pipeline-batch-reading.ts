@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { authorise } from '#libs/identity';
+import type { KeysetListing, KeysetPage, Principal } from '#libs/kernel';
+import { keysetPages } from '#libs/lifecycle';
+import { PipelineBrowseRepository } from './pipeline-browse.repository.js';
+import { PipelineRepository } from './pipeline.repository.js';
+import {
+  pipelineSummary,
+  pipelineVersionSummary,
+  pipelineView,
+  type PipelineSummary,
+  type PipelineVersionSummary,
+  type PipelineView,
+} from './pipeline-views.js';
+
+export interface PipelineVersionRef {
+  pipelineId: string;
+  version: number;
+}
+
+/** Key of a version in maps. */
+export function pipelineVersionKey({ pipelineId, version }: PipelineVersionRef): string {
+  return `${pipelineId}@${version}`;
+}
+
+/** Lookups for many parents at once: one statement each, absent and foreign ones left out. */
+@Injectable()
+export class PipelineBatchReading {
+  constructor(
+    private readonly repository: PipelineRepository,
+    private readonly browse: PipelineBrowseRepository,
+  ) {}
+
+  /** By id. */
+  async summaries(principal: Principal, ids: readonly string[]): Promise<Map<string, PipelineSummary>> {
+    const { id } = authorise(principal, 'pipeline.read');
+    const rows = await this.browse.among(id, ids);
+    return new Map(rows.map((row) => [row.id, pipelineSummary(row, row.live ? 'ACTIVE' : 'DISCARDED')]));
+  }
+
+  /** Versions without their bodies, by `pipelineVersionKey`. */
+  async versions(
+    principal: Principal,
+    refs: readonly PipelineVersionRef[],
+  ): Promise<Map<string, PipelineVersionSummary>> {
+    const { id } = authorise(principal, 'pipeline.read');
+    const rows = await this.repository.versionsAmong(id, refs, { withBody: false });
+    return new Map(rows.map((row) => [pipelineVersionKey(row), pipelineVersionSummary(row)]));
+  }
+
+  /** Whole versions, by `pipelineVersionKey`. */
+  async bodies(principal: Principal, refs: readonly PipelineVersionRef[]): Promise<Map<string, PipelineView>> {
+    const { id } = authorise(principal, 'pipeline.read');
+    const rows = await this.repository.versionsAmong(id, refs, { withBody: true });
+    return new Map(rows.map((row) => [pipelineVersionKey(row), pipelineView(row)]));
+  }
+
+  /** A page of each pipeline's versions, highest first; `after` and `before` are version numbers. */
+  async versionPages(
+    principal: Principal,
+    pipelineIds: readonly string[],
+    page: KeysetPage,
+  ): Promise<Map<string, KeysetListing<PipelineVersionSummary>>> {
+    const { id } = authorise(principal, 'pipeline.read');
+    const pages = keysetPages(await this.repository.versionPages(id, pipelineIds, page), (row) => row.pipelineId, page);
+    return new Map(
+      [...pages].map(([parent, { items, ...more }]) => [parent, { items: items.map(pipelineVersionSummary), ...more }]),
+    );
+  }
+}
