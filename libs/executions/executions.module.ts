@@ -14,6 +14,7 @@ import { Sweep } from './jobs/sweep.js';
 import { Idempotency } from './launch/idempotency.js';
 import { Launcher } from './launch/launcher.js';
 import { ExecutionRepository } from './reading/execution.repository.js';
+import { ExecutionBatchReading } from './reading/execution-batch-reading.js';
 import { ExecutionResults } from './reading/execution-results.js';
 import { ExecutionService } from './reading/execution.service.js';
 import { VisibleExecutions } from './reading/visible-executions.js';
@@ -32,6 +33,7 @@ import { StagingHealth } from './staging/staging-health.js';
     DataReadyRows,
     Drain,
     EventTable,
+    ExecutionBatchReading,
     ExecutionEvents,
     ExecutionInserts,
     ExecutionInstance,
@@ -51,6 +53,7 @@ import { StagingHealth } from './staging/staging-health.js';
   ],
   exports: [
     Drain,
+    ExecutionBatchReading,
     ExecutionEvents,
     ExecutionJobs,
     ExecutionResults,

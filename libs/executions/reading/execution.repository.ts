@@ -7,6 +7,7 @@ import {
   type OffsetPage,
   type Principal,
 } from '#libs/kernel';
+import { keysetPages } from '#libs/lifecycle';
 import { Database } from '#libs/persistence';
 import type { ExecutionStatus } from '../records/execution-status.js';
 import type { ExecutionTrigger } from '../records/execution-inserts.js';
@@ -36,6 +37,13 @@ const COLUMNS = `e.execution_id, e.pipeline_id, e.pipeline_version, e.status, e.
 const FROM = `FROM pipeline_executions e
   JOIN pipelines p ON p.id = e.pipeline_id
   JOIN pipeline_versions v ON v.pipeline_id = e.pipeline_id AND v.version = e.pipeline_version`;
+
+/** Of which parent several lists are read together. */
+export type ExecutionParent = 'pipeline' | 'parent';
+const PARENT_COLUMN: Readonly<Record<ExecutionParent, 'pipeline_id' | 'parent_execution_id'>> = {
+  pipeline: 'pipeline_id',
+  parent: 'parent_execution_id',
+};
 
 const CURSOR = /^(\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)~([0-9a-f-]{36})$/;
 
@@ -82,6 +90,66 @@ export class ExecutionRepository {
     return rows[0]?.total ?? 0;
   }
 
+  /** Several by id, in one statement. */
+  async among(workspaceId: string, ids: readonly string[]): Promise<ExecutionRow[]> {
+    const known = ids.filter(isUuid);
+    if (known.length === 0) return [];
+    return this.database.query<ExecutionRow>(
+      `SELECT ${COLUMNS} ${FROM} WHERE p.workspace_id = $1 AND e.execution_id = ANY($2::uuid[])`,
+      [workspaceId, known],
+    );
+  }
+
+  /** A page of each of several parents' runs, newest first, in one statement. Undefined: a cursor is not one of ours. */
+  async pages(
+    workspaceId: string,
+    by: ExecutionParent,
+    parents: readonly string[],
+    filter: ExecutionFilter,
+    page: KeysetPage,
+  ): Promise<Map<string, KeysetListing<PlacedRow>> | undefined> {
+    const backwards = page.last !== undefined || page.before !== undefined;
+    const cursor = backwards ? page.before : page.after;
+    const place = cursor === undefined ? undefined : CURSOR.exec(cursor);
+    if (place === null) return undefined;
+    const column = PARENT_COLUMN[by];
+    const { sql, params } = filtered(workspaceId, filter);
+    params.push(parents.filter(isUuid));
+    const among = `e.${column} = ANY($${params.length}::uuid[])`;
+    const beyond = place ? ` AND ${beyondPlace(params, backwards, place[1]!, place[2]!)}` : '';
+    params.push(((backwards ? page.last : page.first) ?? 50) + 1);
+    const order = backwards ? 'e.started_at, e.execution_id DESC' : 'e.started_at DESC, e.execution_id';
+    const rows = await this.database.query<ExecutionRow>(
+      `SELECT * FROM (
+         SELECT ${COLUMNS}, row_number() OVER (PARTITION BY e.${column} ORDER BY ${order}) AS place
+         ${FROM} WHERE ${sql} AND ${among}${beyond}) x
+        WHERE x.place <= $${params.length} ORDER BY x.${column}, x.place`,
+      params,
+    );
+    const normal = backwards ? { last: page.last ?? 50, before: page.before } : page;
+    const pages = keysetPages(rows, (row) => row[column] ?? '', normal);
+    return new Map([...pages].map(([parent, { items, ...more }]) => [parent, { items: items.map(placed), ...more }]));
+  }
+
+  /** How many runs each parent has, in one statement. */
+  async counts(
+    workspaceId: string,
+    by: ExecutionParent,
+    parents: readonly string[],
+    filter: ExecutionFilter,
+  ): Promise<Map<string, number>> {
+    const column = PARENT_COLUMN[by];
+    const { sql, params } = filtered(workspaceId, filter);
+    params.push(parents.filter(isUuid));
+    const rows = await this.database.query<{ parent: string; total: number }>(
+      `SELECT e.${column} AS parent, count(*)::int AS total
+         FROM pipeline_executions e JOIN pipelines p ON p.id = e.pipeline_id
+        WHERE ${sql} AND e.${column} = ANY($${params.length}::uuid[]) GROUP BY 1`,
+      params,
+    );
+    return new Map(rows.map(({ parent, total }) => [parent, total]));
+  }
+
   /** Newest first. Undefined: a cursor is not one of ours. */
   async keyset(
     workspaceId: string,
@@ -103,16 +171,17 @@ export class ExecutionRepository {
     );
     const more = rows.length > limit;
     const kept = rows.slice(0, limit);
-    const items = (backwards ? kept.reverse() : kept).map((row) => ({
-      row,
-      cursor: `${row.started_at}~${row.execution_id}`,
-    }));
+    const items = (backwards ? kept.reverse() : kept).map(placed);
     return {
       items,
       hasNext: backwards ? place !== undefined : more,
       hasPrevious: backwards ? more : place !== undefined,
     };
   }
+}
+
+function placed(row: ExecutionRow): PlacedRow {
+  return { row, cursor: `${row.started_at}~${row.execution_id}` };
 }
 
 /** Later in the list: started before, or at the same moment with a greater id. */

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { authorise } from '#libs/identity';
+import { Configuration, PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
+import { executionView, type ExecutionView } from './execution-view.js';
+import { ExecutionRepository, type ExecutionFilter, type ExecutionParent } from './execution.repository.js';
+import type { ListedExecution } from './execution.service.js';
+
+/** Lookups for many parents at once: one statement each, absent and foreign ones left out (03 §12). */
+@Injectable()
+export class ExecutionBatchReading {
+  readonly #detail: 'full' | 'structured';
+
+  constructor(
+    private readonly executions: ExecutionRepository,
+    configuration: Configuration,
+  ) {
+    this.#detail = configuration.get('datapipelines.executions.error-detail');
+  }
+
+  /** By id; without the link to the result, which only a single read looks for. */
+  async executionsOf(principal: Principal, ids: readonly string[]): Promise<Map<string, ExecutionView>> {
+    const { id } = authorise(principal, 'execution.read');
+    const rows = await this.executions.among(id, ids);
+    return new Map(rows.map((row) => [row.execution_id, executionView(row, this.#detail)]));
+  }
+
+  /** A page of each parent's runs, newest first. 400 `graphql.cursor_invalid` for a cursor of another list. */
+  async pages(
+    principal: Principal,
+    by: ExecutionParent,
+    parents: readonly string[],
+    filter: ExecutionFilter,
+    page: KeysetPage,
+  ): Promise<Map<string, KeysetListing<ListedExecution>>> {
+    const { id } = authorise(principal, 'execution.read');
+    const found = await this.executions.pages(id, by, parents, filter, page);
+    if (!found) throw new PenstockError('graphql.cursor_invalid');
+    return new Map(
+      [...found].map(([parent, { items, ...more }]) => [
+        parent,
+        { items: items.map(({ row, cursor }) => ({ execution: executionView(row, this.#detail), cursor })), ...more },
+      ]),
+    );
+  }
+
+  async counts(
+    principal: Principal,
+    by: ExecutionParent,
+    parents: readonly string[],
+    filter: ExecutionFilter,
+  ): Promise<Map<string, number>> {
+    return this.executions.counts(authorise(principal, 'execution.read').id, by, parents, filter);
+  }
+}
