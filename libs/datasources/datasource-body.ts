@@ -50,6 +50,7 @@ const READ_ONLY = [
   'definitions',
   'password_set',
   'ignored_properties',
+  'created_by',
   'created_at',
   'updated_at',
 ];

@@ -27,6 +27,7 @@ export interface DatasourceView {
   ignored_properties: string[];
   facts: never[];
   definitions: never[];
+  created_by: string;
   created_at: string;
   updated_at: string;
 }
@@ -59,6 +60,7 @@ export function datasourceView(record: DatasourceRecord, drivers: DriverRegistry
     ignored_properties: [...[...properties.hikari.keys()].filter((key) => IGNORED_POOL_KEYS.includes(key)), ...ignored],
     facts: [],
     definitions: [],
+    created_by: record.createdBy,
     created_at: toWireStamp(record.createdAt),
     updated_at: toWireStamp(record.updatedAt),
   };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import type { Listing, OffsetPage } from '#libs/kernel';
+import type { KeysetListing, KeysetPage, Listing, OffsetPage } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
 
 import { recordOf, type DatasourceRecord, type DatasourceRecordRow } from './datasource.js';
@@ -83,6 +83,37 @@ export class DatasourceRepository {
       params,
     );
     return { items, total: count?.total ?? 0 };
+  }
+
+  /** By key: `after` and `before` are names. */
+  async keyset(
+    q: Queryable,
+    filter: { workspaceId: string; dialect?: string },
+    page: KeysetPage,
+  ): Promise<KeysetListing<DatasourceRecord>> {
+    const backwards = page.last !== undefined;
+    const cursor = (backwards ? page.before : page.after) ?? null;
+    const size = page.last ?? page.first ?? 50;
+    const rows = await this.#read(
+      q,
+      `${GRANTED} AND ($2::text IS NULL OR d.dialect = $2) AND ($3::text IS NULL OR d.name ${backwards ? '<' : '>'} $3)`,
+      [filter.workspaceId, filter.dialect ?? null, cursor, size + 1],
+      `ORDER BY d.name ${backwards ? 'DESC' : 'ASC'} LIMIT $4`,
+    );
+    const more = rows.length > size;
+    const items = rows.slice(0, size);
+    return backwards
+      ? { items: items.reverse(), hasNext: cursor !== null, hasPrevious: more }
+      : { items, hasNext: more, hasPrevious: cursor !== null };
+  }
+
+  async count(q: Queryable, filter: { workspaceId: string; dialect?: string }): Promise<number> {
+    const [row] = await q.query<{ total: number }>(
+      `SELECT count(*)::int AS total FROM datasources d
+        WHERE NOT d.is_deleted AND ${GRANTED} AND ($2::text IS NULL OR d.dialect = $2)`,
+      [filter.workspaceId, filter.dialect ?? null],
+    );
+    return row?.total ?? 0;
   }
 
   /** @throws DatabaseFailure on `datasources_pkey` for a name in use anywhere, deleted ones included */

@@ -8,6 +8,8 @@ import {
   writeJson,
   type Failure,
   type JsonObject,
+  type KeysetListing,
+  type KeysetPage,
   type Listing,
   type OffsetPage,
   type Principal,
@@ -138,6 +140,22 @@ export class DatasourceService {
       request,
     );
     return { items: items.map((record) => datasourceView(record, this.drivers)), total };
+  }
+
+  /** As {@link list}, by key: `after` and `before` are names. */
+  async listKeyset(
+    principal: Principal,
+    filter: { dialect?: string | undefined },
+    page: KeysetPage,
+  ): Promise<KeysetListing<DatasourceView>> {
+    const { id } = authorise(principal, 'datasource.read');
+    const found = await this.repository.keyset(this.db, { workspaceId: id, dialect: filter.dialect }, page);
+    return { ...found, items: found.items.map((record) => datasourceView(record, this.drivers)) };
+  }
+
+  async count(principal: Principal, filter: { dialect?: string | undefined }): Promise<number> {
+    const { id } = authorise(principal, 'datasource.read');
+    return await this.repository.count(this.db, { workspaceId: id, dialect: filter.dialect });
   }
 
   /** Soft: the name is never free again. @throws 409 `datasource.in_use` while any stored pipeline version refers to it */

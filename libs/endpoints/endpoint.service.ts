@@ -1,7 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '#libs/audit';
 import { authorise } from '#libs/identity';
-import { Configuration, isUuid, PenstockError, type Listing, type OffsetPage, type Principal } from '#libs/kernel';
+import {
+  Configuration,
+  isUuid,
+  PenstockError,
+  type KeysetListing,
+  type KeysetPage,
+  type Listing,
+  type OffsetPage,
+  type Principal,
+} from '#libs/kernel';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
 import { isReadOnlyPipeline, PipelineCatalog, type PipelineDocument } from '#libs/pipelines';
 import { EndpointRegistry } from './endpoint-registry.js';
@@ -68,6 +77,16 @@ export class EndpointService {
   async list(principal: Principal, page: OffsetPage): Promise<Listing<EndpointView>> {
     const { items, total } = await this.endpoints.list(authorise(principal, 'endpoint.read').id, page);
     return { items: items.map((endpoint) => endpointView(endpoint, this.#baseUrl)), total };
+  }
+
+  /** As `list`, by key: `after` and `before` are paths. */
+  async listKeyset(principal: Principal, page: KeysetPage): Promise<KeysetListing<EndpointView>> {
+    const { items, ...more } = await this.endpoints.keyset(authorise(principal, 'endpoint.read').id, page);
+    return { items: items.map((endpoint) => endpointView(endpoint, this.#baseUrl)), ...more };
+  }
+
+  async count(principal: Principal): Promise<number> {
+    return this.endpoints.count(authorise(principal, 'endpoint.read').id);
   }
 
   async read(principal: Principal, path: string): Promise<EndpointView> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId, type Listing, type OffsetPage } from '#libs/kernel';
+import { newId, type KeysetListing, type KeysetPage, type Listing, type OffsetPage } from '#libs/kernel';
 import { Database, type Queryable, type Transaction } from '#libs/persistence';
 import { conflicts, type PathPattern } from './path-pattern.js';
 import {
@@ -46,6 +46,30 @@ export class PublishedEndpointRepository {
     );
     const total = rows[0]?.total ?? (page.offset === 0 ? 0 : await this.#count(workspaceId));
     return { items: rows.map(toEndpoint), total };
+  }
+
+  /** By key: `after` and `before` are path patterns. */
+  async keyset(workspaceId: string, page: KeysetPage): Promise<KeysetListing<PublishedEndpoint>> {
+    const backwards = page.last !== undefined;
+    const cursor = (backwards ? page.before : page.after) ?? null;
+    const size = page.last ?? page.first ?? 50;
+    const rows = await this.database.query<PublishedEndpointRow>(
+      `SELECT ${ENDPOINT_COLUMNS}
+         FROM ${ENDPOINT_TABLES}
+        WHERE e.workspace_id = $1 AND ($2::text IS NULL OR e.path_pattern ${backwards ? '<' : '>'} $2)
+        ORDER BY e.path_pattern ${backwards ? 'DESC' : 'ASC'}
+        LIMIT $3`,
+      [workspaceId, cursor, size + 1],
+    );
+    const more = rows.length > size;
+    const items = rows.slice(0, size).map(toEndpoint);
+    return backwards
+      ? { items: items.reverse(), hasNext: cursor !== null, hasPrevious: more }
+      : { items, hasNext: more, hasPrevious: cursor !== null };
+  }
+
+  count(workspaceId: string): Promise<number> {
+    return this.#count(workspaceId);
   }
 
   async findByPath(q: Queryable, workspaceId: string, path: string): Promise<PublishedEndpoint | undefined> {

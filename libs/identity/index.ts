@@ -31,4 +31,4 @@ export { BootstrapAdmin, type BootstrapOutcome } from './users/bootstrap-admin.j
 export { normalEmail } from './users/email.js';
 export { SystemActor } from './users/system-actor.js';
 export { lockEmail } from './users/user.repository.js';
-export { UserService, type ActorView, type MeView } from './users/user.service.js';
+export { UserService, type AccountView, type ActorView, type MeView } from './users/user.service.js';

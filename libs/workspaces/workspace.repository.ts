@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { OffsetPage } from '#libs/kernel';
+import type { KeysetListing, KeysetPage, OffsetPage } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
 
 export interface WorkspaceRow {
@@ -45,6 +45,36 @@ export class WorkspaceRepository {
     return q.query<HeldWorkspaceRow>(
       `SELECT ${COLUMNS}, m.author, m.promoter, m.admin ${VISIBLE} ORDER BY w.name LIMIT $3 OFFSET $4`,
       [userId, all, page.limit, page.offset],
+    );
+  }
+
+  /** By key: `after` and `before` are names. */
+  async keyset(q: Queryable, userId: string, all: boolean, page: KeysetPage): Promise<KeysetListing<HeldWorkspaceRow>> {
+    const backwards = page.last !== undefined;
+    const cursor = (backwards ? page.before : page.after) ?? null;
+    const size = page.last ?? page.first ?? 50;
+    const rows = await q.query<HeldWorkspaceRow>(
+      `SELECT ${COLUMNS}, m.author, m.promoter, m.admin ${VISIBLE}
+         AND ($3::text IS NULL OR w.name ${backwards ? '<' : '>'} $3)
+       ORDER BY w.name ${backwards ? 'DESC' : 'ASC'} LIMIT $4`,
+      [userId, all, cursor, size + 1],
+    );
+    const more = rows.length > size;
+    const items = rows.slice(0, size);
+    return backwards
+      ? { items: items.reverse(), hasNext: cursor !== null, hasPrevious: more }
+      : { items, hasNext: more, hasPrevious: cursor !== null };
+  }
+
+  /** Several by id: those the person belongs to or holds a key of; for a super admin any. */
+  async among(q: Queryable, userId: string, all: boolean, ids: readonly string[]): Promise<HeldWorkspaceRow[]> {
+    return q.query<HeldWorkspaceRow>(
+      `SELECT ${COLUMNS}, m.author, m.promoter, m.admin FROM workspaces w
+         LEFT JOIN workspace_members m ON m.workspace_id = w.id AND m.user_id = $1
+        WHERE w.id = ANY($3::uuid[])
+          AND ($2 OR m.user_id IS NOT NULL
+               OR EXISTS (SELECT FROM api_keys k WHERE k.workspace_id = w.id AND k.user_id = $1))`,
+      [userId, all, ids],
     );
   }
 

@@ -9,7 +9,16 @@ import {
   SessionIssuer,
   WorkspaceDirectory,
 } from '#libs/identity';
-import { newId, PenstockError, type Listing, type OffsetPage, type Principal } from '#libs/kernel';
+import {
+  isUuid,
+  newId,
+  PenstockError,
+  type KeysetListing,
+  type KeysetPage,
+  type Listing,
+  type OffsetPage,
+  type Principal,
+} from '#libs/kernel';
 import { constraintOf, Database } from '#libs/persistence';
 import { displayName, workspaceName } from './workspace-input.js';
 import { WorkspaceRepository } from './workspace.repository.js';
@@ -40,6 +49,31 @@ export class WorkspaceService {
       this.workspaces.count(this.db, userId, superAdmin),
     ]);
     return { items: rows.map(toHeldView), total };
+  }
+
+  /** As `list`, by key: `after` and `before` are names. */
+  async listKeyset(principal: Principal, page: KeysetPage): Promise<KeysetListing<WorkspaceView>> {
+    authoriseSelf(principal, 'workspace.list_own');
+    if (principal.method === 'api_key') {
+      const { items } = await this.#pinOf(principal);
+      return { items: items.slice(0, page.first ?? page.last), hasNext: false, hasPrevious: false };
+    }
+    const found = await this.workspaces.keyset(this.db, principal.userId, principal.superAdmin, page);
+    return { ...found, items: found.items.map(toHeldView) };
+  }
+
+  async count(principal: Principal): Promise<number> {
+    authoriseSelf(principal, 'workspace.list_own');
+    if (principal.method === 'api_key') return principal.workspace ? 1 : 0;
+    return this.workspaces.count(this.db, principal.userId, principal.superAdmin);
+  }
+
+  /** Several by id, in one statement; what is not the principal's to see is absent. */
+  async among(principal: Principal, ids: readonly string[]): Promise<Map<string, WorkspaceView>> {
+    authoriseSelf(principal, 'workspace.list_own');
+    const reach = principal.method === 'api_key' ? ids.filter((id) => id === principal.workspace?.id) : ids;
+    const rows = await this.workspaces.among(this.db, principal.userId, principal.superAdmin, reach.filter(isUuid));
+    return new Map(rows.map((row) => [row.id, toHeldView(row)]));
   }
 
   /** @throws `workspace.not_found`, one body for unknown, foreign and inactive */

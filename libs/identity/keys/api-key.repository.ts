@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ApiKeyKind, OffsetPage, Scope } from '#libs/kernel';
+import type { ApiKeyKind, KeysetListing, KeysetPage, OffsetPage, Scope } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
 
 /** A key as the authenticator needs one. */
@@ -51,6 +51,8 @@ const VIEW = `SELECT k.id, k.name, k.kind, k.scopes, k.user_id AS "userId", u.di
     host(k.last_used_ip) AS "lastUsedIp", k.last_used_user_agent AS "lastUsedUserAgent"
   FROM api_keys k JOIN users u ON u.id = k.user_id JOIN workspaces w ON w.id = k.workspace_id`;
 
+const PLACE = /^(\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)~(\S{1,64})$/;
+
 @Injectable()
 export class ApiKeyRepository {
   /** Undefined for an unknown and for a revoked key alike. */
@@ -84,6 +86,30 @@ export class ApiKeyRepository {
       page.limit,
       page.offset,
     ]);
+  }
+
+  /** By key, the newest first: `after` and `before` are `<created_at>~<id>`; undefined for one that is no such text. */
+  async keyset(q: Queryable, selection: KeySelection, page: KeysetPage): Promise<KeysetListing<ApiKeyRow> | undefined> {
+    const backwards = page.last !== undefined;
+    const cursor = backwards ? page.before : page.after;
+    const place = cursor === undefined ? undefined : PLACE.exec(cursor);
+    if (place === null) return undefined;
+    const [where, value] = predicate(selection);
+    const size = page.last ?? page.first ?? 50;
+    const rows = await q.query<ApiKeyRow>(
+      `${VIEW} WHERE ${where} AND ($2::timestamptz IS NULL OR ${
+        backwards
+          ? '(k.created_at > $2 OR (k.created_at = $2 AND k.id < $3))'
+          : '(k.created_at < $2 OR (k.created_at = $2 AND k.id > $3))'
+      })
+       ORDER BY ${backwards ? 'k.created_at, k.id DESC' : 'k.created_at DESC, k.id'} LIMIT $4`,
+      [value, place?.[1] ?? null, place?.[2] ?? null, size + 1],
+    );
+    const more = rows.length > size;
+    const items = rows.slice(0, size);
+    return backwards
+      ? { items: items.reverse(), hasNext: place !== undefined, hasPrevious: more }
+      : { items, hasNext: more, hasPrevious: place !== undefined };
   }
 
   async count(q: Queryable, selection: KeySelection): Promise<number> {

@@ -5,6 +5,8 @@ import {
   PenstockError,
   toWireStamp,
   type ApiKeyKind,
+  type KeysetListing,
+  type KeysetPage,
   type Listing,
   type OffsetPage,
   type Principal,
@@ -94,6 +96,29 @@ export class ApiKeyService {
       this.keys.count(this.db, selection),
     ]);
     return { items: rows.map(toRecord), total };
+  }
+
+  /** As `list`, by key. 400 `graphql.cursor_invalid` for a cursor that is not of this list. */
+  async listKeyset(
+    principal: Principal,
+    request: { all?: boolean },
+    page: KeysetPage,
+  ): Promise<KeysetListing<{ apiKey: ApiKeyRecord; cursor: string }>> {
+    const found = await this.keys.keyset(this.db, this.#selection(principal, request.all ?? false), page);
+    if (!found) throw new PenstockError('graphql.cursor_invalid');
+    const { items, ...more } = found;
+    return { items: items.map((row) => ({ apiKey: toRecord(row), cursor: `${row.createdAt}~${row.id}` })), ...more };
+  }
+
+  async count(principal: Principal, request: { all?: boolean }): Promise<number> {
+    return this.keys.count(this.db, this.#selection(principal, request.all ?? false));
+  }
+
+  /** Own keys by id; what is not the principal's is absent. */
+  async own(principal: Principal, id: string): Promise<ApiKeyRecord | undefined> {
+    authoriseSelf(principal, 'api_key.own');
+    const row = isKeyId(id) ? await this.keys.find(this.db, id) : undefined;
+    return row?.userId === principal.userId ? toRecord(row) : undefined;
   }
 
   /**

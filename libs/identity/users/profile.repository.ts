@@ -10,6 +10,26 @@ export interface ActorRow {
   profilePictureUrl: string | null;
 }
 
+/** One's own account; what only a sign-in needs is not among its columns. */
+export interface AccountRow {
+  id: string;
+  email: string;
+  displayName: string;
+  profilePictureUrl: string | null;
+  provider: string;
+  isActive: boolean;
+  isAdmin: boolean;
+  theme: string | null;
+  hasPassword: boolean;
+  passwordChangedAt: string | null;
+  mustChangePassword: boolean;
+  failedLoginCount: number;
+  lockedUntil: string | null;
+  createdAt: string;
+  updatedAt: string;
+  lastLoginAt: string | null;
+}
+
 @Injectable()
 export class ProfileRepository {
   async theme(q: Queryable, userId: string): Promise<string | null> {
@@ -22,6 +42,20 @@ export class ProfileRepository {
   /** NULL means no choice, not the default of today (seed §4.1). */
   async setTheme(q: Queryable, userId: string, theme: Theme | null): Promise<void> {
     await q.execute('UPDATE users SET theme_preference = $2, updated_at = NOW() WHERE id = $1', [userId, theme]);
+  }
+
+  async account(q: Queryable, userId: string): Promise<AccountRow | undefined> {
+    const [row] = await q.query<AccountRow>(
+      `SELECT id, email, display_name AS "displayName", profile_picture_url AS "profilePictureUrl", provider,
+              is_active AS "isActive", is_admin AS "isAdmin", theme_preference AS theme,
+              password_hash IS NOT NULL AS "hasPassword", password_changed_at AS "passwordChangedAt",
+              must_change_password AS "mustChangePassword", failed_login_count AS "failedLoginCount",
+              locked_until AS "lockedUntil", created_at AS "createdAt", updated_at AS "updatedAt",
+              last_login_at AS "lastLoginAt"
+       FROM users WHERE id = $1`,
+      [userId],
+    );
+    return row;
   }
 
   async actors(q: Queryable, ids: readonly string[]): Promise<ActorRow[]> {
