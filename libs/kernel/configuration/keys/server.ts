@@ -124,6 +124,10 @@ export const graphqlKeys = {
     },
     about: 'Who may read the schema over GraphQL.',
   }),
+  'datapipelines.graphql.graphiql': flag({
+    default: { says: 'false if hardened, else true', from: (facts) => !isHardened(facts) },
+    about: 'Whether GET /graphql serves the GraphQL console.',
+  }),
   'datapipelines.graphql.max-depth': integer({
     default: 10,
     min: 1,
