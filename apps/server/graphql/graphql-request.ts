@@ -29,5 +29,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function malformed(field: string, message: string): PenstockError {
-  return new PenstockError('pipeline.execution.invalid_parameter_type', { message, details: { field, reason: 'field' } });
+  return new PenstockError('pipeline.execution.invalid_parameter_type', {
+    message,
+    details: { field, reason: 'field' },
+  });
 }

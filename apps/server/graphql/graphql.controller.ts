@@ -42,7 +42,8 @@ export class GraphqlController {
     if ('refused' in verdict) {
       return send(response, contentType, this.engine.refusal(verdict.refused, caller.correlationId));
     }
-    if (verdict.operation.operation === OperationTypeNode.SUBSCRIPTION) throw notAllowed('Subscribe at /graphql/stream.');
+    if (verdict.operation.operation === OperationTypeNode.SUBSCRIPTION)
+      throw notAllowed('Subscribe at /graphql/stream.');
     send(response, contentType, await this.engine.execute(asked, this.engine.contextOf(caller, verdict.cost)));
   }
 

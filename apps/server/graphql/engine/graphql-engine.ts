@@ -19,7 +19,12 @@ import {
 import { Configuration, Logger, writeJson, type Principal } from '#libs/kernel';
 import { catalogued, formatError } from '../errors/error-format.js';
 import { protocolCodeOf } from '../errors/protocol-error.js';
-import { OperationGate, type AdmittedOperation, type OperationRequest, type Verdict } from '../limits/operation-gate.js';
+import {
+  OperationGate,
+  type AdmittedOperation,
+  type OperationRequest,
+  type Verdict,
+} from '../limits/operation-gate.js';
 import { Deadline } from './deadline.js';
 import { OperationContext } from './operation-context.js';
 

@@ -41,7 +41,7 @@ export function guardSchema(schema: GraphQLSchema, guard: Admission): GraphQLSch
 }
 
 /** The row of the operations table a root field names. */
-export function operationOf(field: Pick<GraphQLField<unknown, unknown>, "name" | "extensions">): OperationId {
+export function operationOf(field: Pick<GraphQLField<unknown, unknown>, 'name' | 'extensions'>): OperationId {
   const operation = field.extensions[OPERATION_EXTENSION] as OperationId | undefined;
   if (operation === undefined) throw new TypeError(`the root field ${field.name} names no operation`);
   operationRow(operation);
@@ -60,7 +60,7 @@ function required(field: Field, resolver: Resolver | undefined): Resolver {
 function guarded(field: Field, guard: Admission, resolve: Resolver): Resolver {
   const operation = operationOf(field);
   const work = async (...call: Parameters<Resolver>): Promise<unknown> => {
-    await guard.admit(call[2].principal, operation, { path: PATH, method: "POST" });
+    await guard.admit(call[2].principal, operation, { path: PATH, method: 'POST' });
     return resolve(...call) as unknown;
   };
   return (...call) => call[2].deadline.within(work(...call));
