@@ -37,10 +37,16 @@ export class ExecutionMetrics {
 
   constructor(private readonly registry: Registry) {
     const registers = [registry];
-    const counter = <L extends string>(name: string, help: string, labelNames: L[] = []) =>
-      new Counter({ name: `datapipelines_${name}_total`, help, labelNames, registers });
+    const counter = <L extends string>(counted: string, help: string, labelNames: L[] = []) => {
+      const name = `datapipelines_${counted}_total`;
+      return known<Counter<L>>(registry, name) ?? new Counter({ name, help, labelNames, registers });
+    };
+    const histogram = <L extends string>(measured: string, help: string, labelNames: L[], buckets: number[]) => {
+      const name = `datapipelines_${measured}`;
+      return known<Histogram<L>>(registry, name) ?? new Histogram({ name, help, labelNames, buckets, registers });
+    };
     const seconds = <L extends string>(name: string, help: string, labelNames: L[]) =>
-      new Histogram({ name: `datapipelines_${name}_seconds`, help, labelNames, buckets: SECONDS, registers });
+      histogram(`${name}_seconds`, help, labelNames, SECONDS);
     this.#executions = counter('executions', 'Executions that ended.', ['status', 'pipeline_id']);
     this.#aborted = counter('executions_aborted', 'Executions ended from outside.', ['reason']);
     this.#duration = seconds('executions_duration', 'Time from start to end.', ['pipeline_id']);
@@ -52,32 +58,29 @@ export class ExecutionMetrics {
     this.#resultBytes = counter('result_bytes_written', 'Bytes of stored results, before compression.');
     this.#resultWrites = counter('result_writes', 'Results by what became of them.', ['outcome']);
     this.#cursorReads = counter('result_cursor_reads', 'Reads of results.', ['format', 'outcome']);
-    this.#resultSize = new Histogram({
-      name: 'datapipelines_result_size_bytes',
-      help: 'Sizes of stored results.',
-      buckets: BYTES,
-      registers,
-    });
-    this.#persistLag = new Gauge({
-      name: 'datapipelines_events_persist_lag_seconds',
-      help: 'Age of the oldest event of the last batch written to the table.',
-      registers,
-    });
+    this.#resultSize = histogram('result_size_bytes', 'Sizes of stored results.', [], BYTES);
+    const lag = 'datapipelines_events_persist_lag_seconds';
+    const lagHelp = 'Age of the oldest event of the last batch written to the table.';
+    this.#persistLag = known<Gauge>(registry, lag) ?? new Gauge({ name: lag, help: lagHelp, registers });
     this.#eventsDropped = counter('events_dropped', 'Events the transient log never got.');
     this.#idempotencyHits = counter('idempotency_cache_hits', 'Launches answered by an earlier run.');
     this.#idempotencyConflicts = counter('idempotency_conflicts', 'Keys used again for another request.');
   }
 
+  /** The instance that is asked from now on. */
   watch(gauges: ExecutionGauges): void {
-    const gauge = (name: string, help: string, read: () => number) =>
-      new Gauge({
-        name: `datapipelines_${name}`,
+    const gauge = (gauged: string, help: string, read: () => number) => {
+      const name = `datapipelines_${gauged}`;
+      this.registry.removeSingleMetric(name);
+      return new Gauge({
+        name,
         help,
         registers: [this.registry],
         collect() {
           this.set(read());
         },
       });
+    };
     gauge('executions_concurrent', 'Executions running here.', () => gauges.running());
     gauge('staging_engines', 'Staging engines open here.', () => gauges.stagingEngines());
     gauge('staging_calls_waiting', 'Native calls that wait for a thread.', () => gauges.stagingCallsWaiting());
@@ -133,4 +136,9 @@ export class ExecutionMetrics {
   idempotencyConflict(): void {
     this.#idempotencyConflicts.inc();
   }
+}
+
+/** Several servers of one process share the registry, and then its metrics. */
+function known<M>(registry: Registry, name: string): M | undefined {
+  return registry.getSingleMetric(name) as M | undefined;
 }

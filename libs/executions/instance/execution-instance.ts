@@ -239,9 +239,16 @@ export class ExecutionInstance {
     this.attachments.ended(run);
     await Promise.all([slot?.release(), this.#clearCancel(run.executionId)]);
     this.#finished.delete(run.executionId);
-    const { pipeline, clock } = run.state.plan;
-    this.metrics.executionEnded(outcome.status, pipeline.pipelineId, clock.elapsedMs() / 1000, outcome.reason);
+    this.#count(run, outcome);
     return outcome;
+  }
+
+  #count({ state }: ExecutionRun, { status, reason, failure, dataReady }: TerminalOutcome): void {
+    const { pipeline, clock } = state.plan;
+    this.metrics.executionEnded(status, pipeline.pipelineId, clock.elapsedMs() / 1000, reason);
+    if (dataReady) this.metrics.resultWritten('stored', state.delivered?.stored.bytes);
+    if (failure?.code === 'result.too_large') this.metrics.resultWritten('too_large');
+    if (failure?.code === 'result.storage_unavailable') this.metrics.resultWritten('storage_unavailable');
   }
 
   async #clearCancel(executionId: string): Promise<void> {

@@ -115,6 +115,8 @@ export class Launcher {
   async #takeSlots(principal: Principal, pipeline: RunnableVersion, executionId: string, held: Holding): Promise<void> {
     const { leases, runs, staging } = this.instance;
     held.slot = await leases.slot(principal.userId, executionId);
+    // Asked again: from the reservation on, a drain waits for this launch.
+    this.instance.refuseWhileDraining();
     held.place = runs.reserve();
     if (!held.place) throw instanceFull(runs.limit);
     if (!usesTempdb(pipeline.document)) return;

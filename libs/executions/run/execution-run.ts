@@ -83,13 +83,24 @@ export class ExecutionRun {
       this.services.board,
       {
         datasources: datasourcesOf,
-        run: (node) => nodes.run(node),
+        run: (node) => this.#runNode(nodes, node),
         refused: (node, reason) => nodes.refused(node, reason),
       },
       this.services.settings.maxParallelNodes,
       plan.graph,
     );
     await scheduler.run(latch.signal);
+  }
+
+  /** A node that may not start any more leaves no entry of its own: it is ABORTED with the rest at the end. */
+  async #runNode(nodes: NodeExecution, node: SqlNode): Promise<boolean> {
+    try {
+      await this.services.ownership.admit(this);
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+    return nodes.run(node);
   }
 
   async #end(result: ResultWriter): Promise<TerminalOutcome> {

@@ -3,6 +3,7 @@ import { DriverFailure } from '#libs/datasources';
 import { EngineFailure } from '../staging/engine-failure.js';
 import { exceptionOf, type ExceptionRecord } from './exception-record.js';
 import type { NodePhase } from './node-budget.js';
+import { storable } from './storable.js';
 
 /** What is told about the node a failure happened in. */
 export interface FailedNode {
@@ -63,14 +64,14 @@ export function failureRecord(error: unknown, context: FailureContext): FailureR
   const strike = (text: string) => strikeOut(text, context.boundTexts ?? []);
   const body = classified.toBody(context.baseUrl);
   const full = context.detail === 'full';
-  return {
+  return storable({
     ...body,
     message: strike(body.message),
     correlation_id: context.correlationId,
     ...(context.node ? { node: context.node } : {}),
     ...(full && context.sql !== undefined ? { sql: cutSql(context.sql) } : {}),
     ...(full ? { exception: exceptionOf(error, strike) } : {}),
-  };
+  });
 }
 
 function classify(error: unknown, { phase, engine }: FailureContext): PenstockError {
@@ -119,7 +120,7 @@ function driverCode(error: DriverFailure, phase: NodePhase): ErrorCode {
 }
 
 function cutSql(sql: string): string {
-  return sql.length <= SQL_CHARS ? sql : `${sql.slice(0, SQL_CHARS - CUT.length).toWellFormed()}${CUT}`;
+  return sql.length <= SQL_CHARS ? sql : `${sql.slice(0, SQL_CHARS - CUT.length)}${CUT}`;
 }
 
 function messageOf(error: unknown): string {

@@ -8,6 +8,8 @@ export class LeaseHolder {
   readonly #leases = new Set<Lease>();
   #cut = false;
 
+  constructor(private readonly onProblem: (error: unknown) => void) {}
+
   async hold(leasing: Promise<Lease>): Promise<Lease> {
     const lease = await leasing;
     if (this.#cut) {
@@ -18,10 +20,13 @@ export class LeaseHolder {
     return lease;
   }
 
+  /** Never rejects: what a node has achieved is not undone by a connection that would not go back. */
   async release(outcome: 'ok' | 'destroy'): Promise<void> {
     const leases = [...this.#leases];
     this.#leases.clear();
-    await Promise.all(leases.map((lease) => lease.release(outcome)));
+    for (const release of await Promise.allSettled(leases.map((lease) => lease.release(outcome)))) {
+      if (release.status === 'rejected') this.onProblem(release.reason);
+    }
   }
 
   /** Destroys what is held, and what the abandoned work may still lease later. */

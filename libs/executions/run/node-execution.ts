@@ -23,7 +23,7 @@ export class NodeExecution {
     this.#started(node);
     const { settings, runner } = this.services;
     const budget = new NodeBudget(this.state.latch.signal, wallClockSeconds(node, settings));
-    const leases = new LeaseHolder();
+    const leases = new LeaseHolder((error) => this.services.logger.warn('A connection did not go back.', { error }));
     const task: NodeTask = { node, scope: this.scope, trace: {} };
     try {
       const work = runner.run(task, budget, leases);
@@ -89,9 +89,7 @@ export class NodeExecution {
     const fields = { execution_id: executionId, correlation_id: correlationId, node_id: node.id };
     this.services.logger.warn('node.statement_abandoned', fields);
     this.services.metrics.statementAbandoned();
-    leases
-      .cut()
-      .catch((error: unknown) => this.services.logger.warn('A connection was not released.', { ...fields, error }));
+    void leases.cut();
   }
 
   #record(node: SqlNode, trace: NodeTrace, error: unknown, budget?: NodeBudget): FailureRecord {

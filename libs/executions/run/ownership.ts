@@ -1,4 +1,5 @@
 import { PenstockError } from '#libs/kernel';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RunRegistry } from '../instance/run-registry.js';
 import type { Heartbeats } from '../records/heartbeats.js';
 import type { PermitBoard } from '../scheduling/permit-board.js';
@@ -6,6 +7,7 @@ import type { ExecutionRun } from './execution-run.js';
 
 /** Without a confirmed beat for so many intervals an instance does not know whether its runs are still its own. */
 const INTERVALS_OF_TRUST = 2;
+const RETRY_MS = 1000;
 
 /**
  * Keeps the runs of this instance alive in their rows, and learns when one is no longer ours (contract 02 §9.2). While
@@ -29,6 +31,19 @@ export class Ownership {
   }
 
   /**
+   * Asked before a node starts. Resolves at once while beats are confirmed; after a stall, of the process or of the
+   * database, only when one is. Rejects with the signal's reason when the run stops, for one because it was fenced.
+   */
+  async admit(run: ExecutionRun): Promise<void> {
+    const { signal } = run.state.latch;
+    while (!this.#isTrusted(run)) {
+      await this.#beat([run]);
+      signal.throwIfAborted();
+      if (!this.#isTrusted(run)) await delay(RETRY_MS, undefined, { signal });
+    }
+  }
+
+  /**
    * Asked before something is committed outside our own tables. Resolves when the last confirmed beat is young enough,
    * or a new one succeeds. Rejects when the run was fenced, or nothing can be confirmed.
    */
@@ -48,23 +63,22 @@ export class Ownership {
   }
 
   async #beat(runs: readonly ExecutionRun[]): Promise<void> {
-    const live = runs.filter(({ state }) => !state.ended);
-    if (live.length === 0) return this.board.resume();
+    if (runs.length === 0) return this.board.resume();
     // The stamp counts from before the question: the answer says nothing about the time it took.
     const asked = performance.now();
     try {
-      const confirmed = await this.heartbeats.beat(live.map((run) => run.executionId));
-      for (const run of live) this.#confirmedOrFenced(run, confirmed, asked);
+      const confirmed = await this.heartbeats.beat(runs.map((run) => run.executionId));
+      for (const run of runs) this.#confirmedOrFenced(run, confirmed, asked);
       this.board.resume();
     } catch (error) {
       this.onProblem(error);
-      if (!live.every((run) => this.#isTrusted(run))) this.board.pause();
+      if (!runs.every((run) => this.#isTrusted(run))) this.board.pause();
     }
   }
 
   #confirmedOrFenced(run: ExecutionRun, confirmed: ReadonlySet<string>, asked: number): void {
     if (confirmed.has(run.executionId)) run.state.lastBeat = asked;
-    // A run that ended meanwhile has no RUNNING row because of its own terminal write.
-    else if (!run.state.ended) run.fence();
+    // Without effect on a run that has its outcome: then the row ended by its own terminal write.
+    else run.fence();
   }
 }

@@ -5,7 +5,7 @@ import { findInvalidStagedLabel, isStagedLabel, quoteIdentifier } from '#libs/ty
 export function refuseBadLabels(labels: readonly string[]): void {
   const invalid = findInvalidStagedLabel(labels);
   if (!invalid) return;
-  const label = invalid.label.slice(0, 64).toWellFormed();
+  const label = invalid.label.slice(0, 64);
   throw new PenstockError('pipeline.staging.invalid_column_name', {
     message: isStagedLabel(invalid.label)
       ? `Two columns are called "${label}". Give one of them another label with AS.`

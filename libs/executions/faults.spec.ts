@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { catalogueEntry, isPenstockError } from '#libs/kernel';
+import { Database, DatabaseFailure } from '#libs/persistence';
+import { MemoryTransientStore, TransientUnavailable, type TransientStore } from '#libs/transient';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTestDatabase, TestInstance, TestWorkspace, type TestDatabase } from './executions.fixture.js';
+
+let db: TestDatabase;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  workspace = await TestWorkspace.create(db.database);
+}, 60_000);
+
+afterAll(() => db?.drop());
+
+/** Counts the calls of one method of a port; the n-th, and if `lasting` every later call of any, fails. */
+class Faults {
+  calls = 0;
+  failing = false;
+  readonly seen = new Set<string>();
+
+  constructor(
+    readonly method: string,
+    readonly at: number,
+    readonly lasting: boolean,
+    readonly error: () => Error,
+  ) {}
+
+  wrap<T extends object>(port: T, ignored: readonly string[] = []): T {
+    return new Proxy(port, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          if (ignored.includes(String(name))) return (member as (...a: unknown[]) => unknown).apply(target, args);
+          this.seen.add(String(name));
+          if (name === this.method && ++this.calls === this.at) this.failing = true;
+          if (this.failing && (this.lasting || (name === this.method && this.calls === this.at))) {
+            return Promise.reject(this.error());
+          }
+          return (member as (...a: unknown[]) => unknown).apply(target, args);
+        };
+      },
+    });
+  }
+}
+
+/** Everything that must hold after a launch, however it went. */
+async function expectIntact(server: TestInstance, executionId: string | undefined): Promise<void> {
+  const { instance, spillRoot } = server;
+  expect(instance.runs.size).toBe(0);
+  expect(instance.staging.active).toBe(0);
+  expect(instance.gate.running).toBe(0);
+  for (const folder of readdirSync(spillRoot)) expect(readdirSync(join(spillRoot, folder))).toEqual([]);
+  if (executionId === undefined) return;
+  const rows = await db.database.query<{ status: string; terminal: number; last: number; n: number }>(
+    `SELECT e.status, COUNT(*) FILTER (WHERE v.event_type IN ('pipeline_completed', 'pipeline_failed', 'execution_aborted'))::int AS terminal,
+            COALESCE(MAX(v.event_id), 0)::int AS last, COUNT(v.id)::int AS n
+       FROM pipeline_executions e LEFT JOIN execution_events v USING (execution_id) WHERE e.execution_id = $1 GROUP BY 1`,
+    [executionId],
+  );
+  expect(rows[0]!.status).not.toBe('RUNNING');
+  expect(rows[0]).toMatchObject({ terminal: 1, n: rows[0]!.last });
+}
+
+/** One attached, idempotent run with staging and a result; what became of it. */
+async function attempt(server: TestInstance, pipeline: string, key: string) {
+  const me = workspace.principal();
+  try {
+    const { executionId, finished, stream } = await server.launch(me, pipeline, {
+      idempotencyKey: key,
+      detached: false,
+    });
+    const watch = await server.events.watch(me, executionId, { after: 0, signal: AbortSignal.timeout(10_000) });
+    let last: string | undefined;
+    for await (const frame of watch.frames) last = frame.type;
+    const outcome = await finished;
+    await stream?.release();
+    const code = outcome.failure?.code;
+    return { executionId, status: outcome.status, code, last };
+  } catch (error) {
+    if (!isPenstockError(error)) throw error;
+    return { executionId: undefined, status: 'REFUSED', code: error.code, last: undefined };
+  }
+}
+
+async function everyCall(lasting: boolean): Promise<Set<string>> {
+  const seen = new Set<string>();
+  const pipeline = await workspace.pipeline([
+    { id: 'a', sql: 'SELECT range AS n FROM range(3000)', output: { target: 'tempdb', table: 't' } },
+    { id: 'b', sql: 'SELECT * FROM t', after: ['a'] },
+  ]);
+  const methods = new Set(['none']);
+  // The first run, in which nothing fails, tells which methods a run calls at all.
+  for (const method of methods) {
+    for (let n = 1; ; n++) {
+      const faults = new Faults(method, n, lasting, () => new TransientUnavailable());
+      const store = faults.wrap<TransientStore>(new MemoryTransientStore({ maxBytes: 1 << 26 }), [
+        'subscribe',
+        'close',
+      ]);
+      const server = await TestInstance.start({ database: db.database, store });
+      const outcome = await attempt(server, pipeline, 'key');
+      await expectIntact(server, outcome.executionId);
+      if (outcome.code !== undefined) expect(catalogueEntry(outcome.code)).toBeDefined();
+      if (outcome.executionId !== undefined) expect(outcome.last).toMatch(/pipeline_failed|data_ready/);
+      await server.stop();
+      for (const each of faults.seen) methods.add(each);
+      if (method === 'none' || faults.failing) seen.add(`${method}: ${outcome.status} ${outcome.code ?? ''}`.trim());
+      if (!faults.failing) break;
+    }
+  }
+  return seen;
+}
+
+describe('the transient store', () => {
+  it('failing any one call leads to a catalogued outcome, one terminal event, and nothing left behind', async () => {
+    const seen = await everyCall(false);
+    expect(seen).toContain('none: SUCCESS');
+    expect(seen).toContain('acquire: REFUSED rate_limit.unavailable');
+    expect(seen).toContain('claim: REFUSED rate_limit.unavailable');
+    expect(seen).toContain('markStarted: FAILED pipeline.execution.aborted');
+    expect(seen).toContain('putChunk: FAILED result.storage_unavailable');
+    expect(seen).toContain('publishResult: FAILED result.storage_unavailable');
+    expect(seen).toContain('resultMeta: FAILED result.storage_unavailable');
+    expect(seen).toContain('appendEvents: SUCCESS');
+  }, 120_000);
+
+  it('going away for good at any call does the same', async () => {
+    const seen = await everyCall(true);
+    expect(seen).toContain('none: SUCCESS');
+    for (const each of seen)
+      expect(each).toMatch(
+        /SUCCESS|REFUSED rate_limit|FAILED (result\.storage_unavailable|pipeline\.execution\.aborted)$/,
+      );
+  }, 120_000);
+});
+
+describe('the metadata database', () => {
+  const lost = () => new DatabaseFailure('gone', 'ECONNRESET', undefined, undefined, '', true);
+
+  it('refusing the row refuses the launch, and slot, memory and key are free again', async () => {
+    const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
+    const refuse = { on: false };
+    const database = new Proxy(db.database, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (name !== 'query') return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+        return (sql: string, params?: unknown[]) =>
+          refuse.on && sql.startsWith('INSERT INTO pipeline_executions')
+            ? Promise.reject(lost())
+            : target.query(sql, params);
+      },
+    }) as Database;
+    const server = await TestInstance.start({ database, store });
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    refuse.on = true;
+    const me = workspace.principal();
+    for (let n = 0; n < 12; n++) {
+      await expect(server.launch(me, pipeline, { idempotencyKey: 'same' })).rejects.toMatchObject({
+        code: 'pipeline.execution.aborted',
+        details: { reason: 'record_unavailable' },
+      });
+    }
+    refuse.on = false;
+    const launched = await server.launch(me, pipeline, { idempotencyKey: 'same' });
+    expect(await launched.finished).toMatchObject({ status: 'SUCCESS' });
+    await expectIntact(server, launched.executionId);
+    await server.stop();
+  });
+
+  it('losing the answer of the terminal commit is not taken for a fence', async () => {
+    const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
+    let losses = 0;
+    const control = new Proxy(db.database.control, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (name !== 'query') return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+        return async (sql: string, params?: unknown[]) => {
+          const rows = await target.query(sql, params);
+          if (sql.includes('WITH ended AS') && losses++ === 0) throw lost();
+          return rows;
+        };
+      },
+    });
+    const database = new Proxy(db.database, {
+      get: (target, name) => {
+        if (name === 'control') return control;
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+      },
+    });
+    const server = await TestInstance.start({ database, store });
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const { executionId, finished } = await server.launch(me, pipeline);
+    expect(await finished).toMatchObject({ status: 'SUCCESS' });
+    expect(losses).toBe(2);
+    expect((await server.results.page(me, executionId, {})).row_count).toBe(1);
+    await expectIntact(server, executionId);
+    await server.stop();
+  });
+});
