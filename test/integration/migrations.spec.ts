@@ -69,6 +69,17 @@ describe('migrations', () => {
     expect(await runMigrations(empty.url, { migrations: [...serverMigrations, repaired] })).toEqual(['0003-slow']);
   });
 
+  it('are the text that installations applied; a correction is a new migration, or they refuse to start', async () => {
+    await runMigrations(empty.url);
+    expect(await rows('SELECT name, checksum FROM penstock_meta.migrations ORDER BY name')).toEqual([
+      { name: '0001-metadata-tables', checksum: 'f6655f9ca51e0bf84d7fb44f663ca61df88698dbbbf8be461f1f4aaf17f153d1' },
+      {
+        name: '0002-sessions-and-append-only',
+        checksum: '1bed49813bb0f558cd0ee906cd9c241402fc29a2b2e3714e7866eb2318f59663',
+      },
+    ]);
+  });
+
   it('do nothing the second time: every start runs them', async () => {
     expect(await runMigrations(empty.url)).toEqual(names);
     expect(await runMigrations(empty.url)).toEqual([]);
