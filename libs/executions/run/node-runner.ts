@@ -131,7 +131,7 @@ export class NodeRunner {
 
   async #fromCursor(task: NodeTask, cursor: Cursor, budget: NodeBudget, leases: LeaseHolder): Promise<NodeYield> {
     try {
-      return await this.#output(task, drainOf(cursor, budget), budget, leases, () => cursor.warnings);
+      return await this.#output(task, await drainOf(cursor, budget), budget, leases, () => cursor.warnings);
     } finally {
       await cursor.close();
     }

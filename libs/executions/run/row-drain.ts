@@ -10,11 +10,22 @@ export interface RowDrain {
   next(): Promise<ColumnBatch | null>;
 }
 
-/** Only the waits for the source count against the statement budget. */
-export function drainOf(cursor: Cursor, budget: NodeBudget): RowDrain {
+/**
+ * Waits for the first rows before anything else is touched: until then the node executes its statement, and a target is
+ * not opened for a query that does not run. Only the waits for the source count against the statement budget.
+ */
+export async function drainOf(cursor: Cursor, budget: NodeBudget): Promise<RowDrain> {
+  const fetch = () => budget.statement(() => cursor.next(budget.signal));
+  let first: ColumnBatch | null | undefined = await fetch();
   return {
     columns: cursor.columns,
-    next: () => budget.statement(() => cursor.next(budget.signal)),
+    next: () => {
+      if (first === undefined) return fetch();
+      const batch = first;
+      // A clean end stays one; asking the cursor again behind it would be asking too much.
+      first = batch === null ? null : undefined;
+      return Promise.resolve(batch);
+    },
   };
 }
 

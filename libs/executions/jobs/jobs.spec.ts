@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MemoryTransientStore } from '#libs/transient';
+import { createTestDatabase, TestInstance, TestWorkspace, type TestDatabase } from '../executions.fixture.js';
+
+let db: TestDatabase;
+let workspace: TestWorkspace;
+let server: TestInstance;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  workspace = await TestWorkspace.create(db.database);
+  server = await TestInstance.start({ database: db.database, store: new MemoryTransientStore({ maxBytes: 1 << 26 }) });
+}, 60_000);
+
+afterAll(async () => {
+  await server?.stop();
+  await db?.drop();
+});
+
+async function ended(pipeline: string): Promise<string> {
+  const { executionId, finished } = await server.launch(workspace.principal(), pipeline);
+  await finished;
+  return executionId;
+}
+
+const countOf = async (table: string, where = 'TRUE', params: unknown[] = []) =>
+  (await db.database.query<{ n: number }>(`SELECT COUNT(*)::int AS n FROM ${table} WHERE ${where}`, params))[0]!.n;
+
+describe('retention', () => {
+  it('deletes events of long ended runs only, and never a run', async () => {
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const old = await ended(pipeline);
+    const young = await ended(pipeline);
+    await db.database.execute(
+      `UPDATE pipeline_executions SET completed_at = NOW() - INTERVAL '8 days' WHERE execution_id = $1`,
+      [old],
+    );
+    expect(await server.retention.events()).toBe(5);
+    expect(await countOf('execution_events', 'execution_id = $1', [young])).toBe(5);
+    expect(await countOf('pipeline_executions', 'execution_id = $1', [old])).toBe(1);
+    expect(await server.retention.events()).toBe(0);
+  });
+
+  it('goes up the key slice by slice', async () => {
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const old = await ended(pipeline);
+    await db.database.execute(
+      `INSERT INTO execution_events (execution_id, event_id, event_type, payload_json)
+       SELECT $1, g, 'node_started', '{}' FROM generate_series(6, 25000) g`,
+      [old],
+    );
+    await db.database.execute(
+      `UPDATE pipeline_executions SET completed_at = NOW() - INTERVAL '8 days' WHERE execution_id = $1`,
+      [old],
+    );
+    // Younger events before them do not end the walk early: their slice also holds due ones.
+    expect(await server.retention.events()).toBe(25000);
+  });
+
+  it('deletes rows of the trail by age, and leaves an instance that finds the lock taken', async () => {
+    await db.database.execute(
+      `INSERT INTO audit_log (event, timestamp, details_json) VALUES ('x', NOW() - INTERVAL '366 days', '{}'), ('x', NOW(), '{}')`,
+    );
+    await db.database.transaction(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1)', [0x70656e02]);
+      expect(await server.retention.audit()).toBe(0);
+    });
+    expect(await server.retention.audit()).toBe(1);
+    expect(await countOf('audit_log', `event = 'x'`)).toBe(1);
+  });
+});
+
+describe('the sweep', () => {
+  it('judges stamped rows by the stamp and unstamped ones by their age', async () => {
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const row = (heartbeat: string, started: string) =>
+      db.database.query<{ execution_id: string }>(
+        `WITH id AS (SELECT gen_random_uuid() AS id)
+         INSERT INTO pipeline_executions (execution_id, pipeline_id, pipeline_version, status, triggered_by, triggered_via,
+                root_execution_id, heartbeat_at, started_at)
+         SELECT id, $1, 1, 'RUNNING', $2, 'REST', id, ${heartbeat}, ${started} FROM id RETURNING execution_id`,
+        [pipeline, workspace.userId],
+      );
+    await row('NOW()', `NOW() - INTERVAL '3 hours'`);
+    await row('NULL', `NOW() - INTERVAL '59 minutes'`);
+    const stale = await row(`NOW() - INTERVAL '46 seconds'`, 'NOW()');
+    const old = await row('NULL', `NOW() - INTERVAL '61 minutes'`);
+    server.instance.trust.holds = () => true;
+    expect(await server.sweep.run()).toBe(2);
+    for (const [swept] of [stale, old]) {
+      const id = swept!.execution_id;
+      expect(await countOf('pipeline_executions', `execution_id = $1 AND status = 'ABORTED'`, [id])).toBe(1);
+      expect((await server.frames(workspace.principal(), id)).map(({ type }) => type)).toEqual(['execution_aborted']);
+    }
+  });
+});
