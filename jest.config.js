@@ -17,4 +17,6 @@ export default {
   },
   testTimeout: 30000,
   maxWorkers: 2,
+  // DuckDB's reference reaper is a thread that never ends by itself; without this every worker waits for it.
+  forceExit: true,
 };

@@ -21,6 +21,7 @@ describeWithProgram('redis-server', 'the main job, from outside', (redis) => {
   let source: EmptyDatabase;
   let pipelineId: string;
   let executionId: string;
+  let app: ApiClient;
 
   beforeAll(async () => {
     deployment = await Deployment.start({ redis });
@@ -216,7 +217,7 @@ describeWithProgram('redis-server', 'the main job, from outside', (redis) => {
     const minted = await deployment.admin
       .in('default')
       .data('POST', '/api/v1/auth/api-keys', { name: 'app', kind: 'endpoint', bindings: ['/shop'] });
-    const app = ApiClient.withKey(deployment.server.baseUrl, minted.key);
+    app = ApiClient.withKey(deployment.server.baseUrl, minted.key);
     const query = new URLSearchParams(EXTREMES);
     const answer = await app.call('GET', `/api/x/shop/${encodeURIComponent(HOSTILE)}/report?${query}`);
     // A slash inside a value would be a path of its own; this value has none.
@@ -239,7 +240,7 @@ describeWithProgram('redis-server', 'the main job, from outside', (redis) => {
   });
 
   it('names every defect of an endpoint call at once', async () => {
-    const answer = await deployment.author.call('GET', '/api/x/shop/n/report?big=1.5&unknown=1&moment=yesterday&big=2');
+    const answer = await app.call('GET', '/api/x/shop/n/report?big=1.5&unknown=1&moment=yesterday&big=2');
     expect(answer.status).toBe(400);
     expect(answer.body.error.code).toBe('endpoint.request.invalid');
     const found = answer.body.error.details.errors.map(
