@@ -7,7 +7,19 @@ const STORES = 'persistence|transient';
 
 module.exports = {
   forbidden: [
-    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-circles',
+      comment: "Two files of one library may name each other's types; nothing may need the other to load.",
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-circles-between-libraries',
+      severity: 'error',
+      from: { path: '^libs/([^/]+)/' },
+      to: { path: '^libs/', pathNot: '^libs/$1/', circular: true },
+    },
     {
       name: 'kernel-imports-nothing-of-ours',
       severity: 'error',
@@ -42,7 +54,7 @@ module.exports = {
     {
       name: 'another-library-only-through-its-front-door',
       severity: 'error',
-      from: { path: '^libs/([^/]+)/' },
+      from: { path: '^libs/([^/]+)/', pathNot: '\\.fixture\\.ts$' },
       to: { path: '^libs/([^/]+)/', pathNot: '^libs/$1/|^libs/[^/]+/index\\.ts$' },
     },
     {
@@ -64,6 +76,10 @@ module.exports = {
     exclude: { path: '(^|/)(dist|node_modules)/' },
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'], extensions: ['.ts', '.js'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.js'],
+    },
   },
 };

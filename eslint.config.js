@@ -33,7 +33,28 @@ export default tseslint.config(
     },
   },
   {
+    files: ['apps/server/pages/static/*.js'],
+    languageOptions: {
+      globals: { document: 'readonly', window: 'readonly', URLSearchParams: 'readonly', FormData: 'readonly' },
+    },
+  },
+  {
+    files: ['**/*.cjs'],
+    languageOptions: { globals: { module: 'writable' } },
+  },
+  {
     files: ['**/*.js', '**/*.mjs'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly', setTimeout: 'readonly', fetch: 'readonly', Buffer: 'readonly', performance: 'readonly', TextDecoderStream: 'readonly' } },
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        URL: 'readonly',
+        setTimeout: 'readonly',
+        fetch: 'readonly',
+        Buffer: 'readonly',
+        performance: 'readonly',
+        TextDecoderStream: 'readonly',
+      },
+    },
   },
 );

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Configuration, Logger } from '#libs/kernel';
+import { readJson, writeJson, type Configuration, type Logger } from '#libs/kernel';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/persistence';
 
 /** What one embedded process brings itself: a database and secrets, all below one folder. */
@@ -43,7 +43,7 @@ export async function startEmbedded(
 /** The one-time password stands in a file of this user alone until the person has signed in with it once. */
 export async function keepOneTimePassword(directory: string, email: string, password: string): Promise<string> {
   const file = join(directory, 'admin-password');
-  await writeAtomically(file, JSON.stringify({ email, password }));
+  await writeAtomically(file, writeJson({ email, password }));
   return file;
 }
 
@@ -53,9 +53,9 @@ async function keptSecrets(file: string): Promise<Secrets> {
       jwt: randomBytes(48).toString('base64'),
       encryption: randomBytes(32).toString('base64'),
     };
-    await writeAtomically(file, JSON.stringify(secrets));
+    await writeAtomically(file, writeJson({ ...secrets }));
   }
-  return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
+  return readJson(readFileSync(file, 'utf8')) as unknown as Secrets;
 }
 
 async function writeAtomically(file: string, text: string): Promise<void> {

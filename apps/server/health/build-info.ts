@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readJson } from '#libs/kernel';
 
 /** Which build this is: `{version, build_time, commit?}`. */
 export class BuildInfo {
@@ -9,7 +10,7 @@ export class BuildInfo {
 
   constructor(environment: NodeJS.ProcessEnv = process.env) {
     const manifest = findManifest(import.meta.dirname);
-    this.version = (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+    this.version = (readJson(readFileSync(manifest, 'utf8')) as unknown as { version: string }).version;
     this.build_time = statSync(import.meta.filename).mtime.toISOString();
     const commit = environment['PENSTOCK_COMMIT'];
     if (commit) this.commit = commit;
