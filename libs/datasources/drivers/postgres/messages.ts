@@ -149,7 +149,7 @@ const CONNECTION_STATES = new Set(['57P01', '57P02', '57P03', '57P05', '53300', 
 export function classify(sqlState: string): DriverFailureKind {
   if (sqlState === '57014') return 'cancelled';
   if (sqlState === '42501') return 'permission';
-  if (sqlState === '42P01') return 'missing_table';
+  if (sqlState === '42P01' || sqlState === '3F000') return 'missing_table';
   if (CONNECTION_STATES.has(sqlState) || CONNECTION_CLASSES.has(sqlState.slice(0, 2))) return 'connection';
   return 'other';
 }

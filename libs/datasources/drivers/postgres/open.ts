@@ -52,7 +52,7 @@ export async function openPostgres(
         return await openHost(target, wanted, options, as, types, check, within(overall, options.connectTimeoutMs));
       } catch (error) {
         if (!(error instanceof DriverFailure)) throw error;
-        last = error;
+        last = error.kind === 'cancelled' && !overall.aborted ? timedOut(error) : error;
       }
     }
   }
@@ -116,7 +116,9 @@ function within(signal: AbortSignal, milliseconds: number): AbortSignal {
 /** The caller's own abort is a cancel; a timeout of the datasource's own is a failed connection. */
 function abortFailure(signal: AbortSignal, last: unknown): DriverFailure {
   if (signal.aborted) return cancelled(signal);
-  const message =
-    last instanceof DriverFailure && last.kind !== 'cancelled' ? last.message : 'The login took too long.';
-  return new DriverFailure('connection', message, { driverCode: 'ETIMEDOUT', cause: last });
+  return last instanceof DriverFailure && last.kind !== 'cancelled' ? last : timedOut(last);
+}
+
+function timedOut(cause: unknown): DriverFailure {
+  return new DriverFailure('connection', 'The login took too long.', { driverCode: 'ETIMEDOUT', cause });
 }

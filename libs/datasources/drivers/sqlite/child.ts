@@ -33,6 +33,8 @@ let cursor: { rows: Iterator<SqliteValue[]>; width: number; batch: number } | nu
 
 function authorize(action: number, first: string | null, second: string | null): number {
   if (guard === 'own') return constants.SQLITE_OK;
+  // Full-text tables ask for it themselves while they are read; it changes nothing.
+  if (action === constants.SQLITE_PRAGMA && first === 'data_version') return constants.SQLITE_OK;
   if (NEVER.has(action)) return constants.SQLITE_DENY;
   if (action === constants.SQLITE_FUNCTION && (second ?? first)?.toLowerCase() === 'load_extension') {
     return constants.SQLITE_DENY;
@@ -63,16 +65,21 @@ function openRecovering(request: Extract<SqliteRequest, { op: 'open' }>): Databa
   }
 }
 
-function prepare(sql: string, as: typeof guard): StatementSync {
+/** The guard also stands while a statement runs: some parts of it are compiled only then. */
+function guarded<T>(as: typeof guard, work: () => T): T {
   guard = as;
   try {
-    const statement = database!.prepare(sql);
-    statement.setReadBigInts(true);
-    statement.setReturnArrays(true);
-    return statement;
+    return work();
   } finally {
     guard = 'own';
   }
+}
+
+function prepare(sql: string): StatementSync {
+  const statement = database!.prepare(sql);
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  return statement;
 }
 
 function answer(request: SqliteRequest): SqliteReply {
@@ -84,36 +91,41 @@ function answer(request: SqliteRequest): SqliteReply {
       return { ok: true, op: 'open' };
     }
     case 'query': {
-      const statement = prepare(request.sql, 'own');
-      return { ok: true, op: 'query', rows: statement.all(...request.values) as unknown as SqliteValue[][] };
+      const rows = prepare(request.sql).all(...request.values) as unknown as SqliteValue[][];
+      return { ok: true, op: 'query', rows };
     }
-    case 'cursor': {
-      const statement = prepare(request.sql, 'read');
-      const columns = statement.columns().map((column) => ({
-        name: column.name,
-        origin: column.column,
-        declaredType: column.type,
-      }));
-      const rows = statement.iterate(...request.values) as unknown as Iterator<SqliteValue[]>;
-      cursor = { rows, width: columns.length, batch: request.rows };
-      return { ok: true, op: 'cursor', columns };
-    }
+    case 'cursor':
+      return guarded('read', () => openCursor(request));
     case 'fetch':
-      return fetch();
+      return guarded('read', fetch);
     case 'closeCursor':
       cursor?.rows.return?.();
       cursor = null;
       return { ok: true, op: 'closeCursor' };
-    case 'execute': {
-      const statement = prepare(request.sql, readOnly ? 'read' : 'write');
-      return { ok: true, op: 'execute', changes: BigInt(statement.run(...request.values).changes) };
-    }
-    case 'insert': {
-      const statement = prepare(request.sql, 'write');
-      for (const row of request.rows) statement.run(...row);
-      return { ok: true, op: 'insert' };
-    }
+    case 'execute':
+      return guarded(readOnly ? 'read' : 'write', () => {
+        const { changes } = prepare(request.sql).run(...request.values);
+        return { ok: true, op: 'execute', changes: BigInt(changes) };
+      });
+    case 'insert':
+      return guarded('write', () => {
+        const statement = prepare(request.sql);
+        for (const row of request.rows) statement.run(...row);
+        return { ok: true, op: 'insert' };
+      });
   }
+}
+
+function openCursor(request: Extract<SqliteRequest, { op: 'cursor' }>): SqliteReply {
+  const statement = prepare(request.sql);
+  const columns = statement.columns().map((column) => ({
+    name: column.name,
+    origin: column.column,
+    declaredType: column.type,
+  }));
+  const rows = statement.iterate(...request.values) as unknown as Iterator<SqliteValue[]>;
+  cursor = { rows, width: columns.length, batch: request.rows };
+  return { ok: true, op: 'cursor', columns };
 }
 
 function fetch(): SqliteReply {

@@ -1,4 +1,4 @@
-import { classifyStatement } from '#libs/typesystem';
+import { classifyStatement, type StatementClass } from '#libs/typesystem';
 
 import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
 import type { Access, BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
@@ -39,6 +39,11 @@ export class SqliteConnection implements DriverConnection {
     }
   }
 
+  /** Of the child, for whoever watches processes. */
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
   get usable(): boolean {
     return this.#process.alive;
   }
@@ -49,12 +54,11 @@ export class SqliteConnection implements DriverConnection {
   }
 
   async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
-    this.#oneStatement(statement.sql);
-    const reply = await this.ask(
-      { op: 'execute', sql: statement.sql, values: statement.values.map(sqliteValue) },
-      signal,
-    );
-    return Number(reply.changes);
+    const statementClass = this.#oneStatement(statement.sql);
+    const values = statement.values.map(sqliteValue);
+    const { changes } = await this.ask({ op: 'execute', sql: statement.sql, values }, signal);
+    // After a DDL the engine still tells the count of the DML before it.
+    return statementClass === 'DML' ? Number(changes) : 0;
   }
 
   async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
@@ -112,15 +116,11 @@ export class SqliteConnection implements DriverConnection {
   }
 
   /** SQLite compiles the first statement and silently drops the rest. */
-  #oneStatement(sql: string): void {
+  #oneStatement(sql: string): StatementClass {
     const verdict = classifyStatement('SQLITE', sql);
-    if (verdict.ok && verdict.keyword !== 'VACUUM') return;
-    throw new DriverFailure(
-      'other',
-      verdict.ok ? 'VACUUM cannot be run through a datasource.' : 'The text must hold exactly one statement.',
-      {
-        reason: verdict.ok ? 'statement_refused' : verdict.reason,
-      },
-    );
+    if (verdict.ok && verdict.keyword !== 'VACUUM') return verdict.class;
+    throw verdict.ok
+      ? new DriverFailure('other', 'VACUUM cannot be run through a datasource.', { reason: 'statement_refused' })
+      : new DriverFailure('other', 'The text must hold exactly one statement.', { reason: verdict.reason });
   }
 }

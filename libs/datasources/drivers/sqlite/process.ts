@@ -34,6 +34,10 @@ export class SqliteProcess {
     this.#child.on('exit', () => this.#end(new DriverFailure('connection', 'The SQLite process ended.')));
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   get alive(): boolean {
     return this.#gone === null;
   }
