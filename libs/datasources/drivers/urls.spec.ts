@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+
+import { NativeCalls } from './duckdb/native-calls.js';
+import { duckdbDriver } from './duckdb/duckdb.driver.js';
+import { DuckdbInstances } from './duckdb/instances.js';
+import { postgresDriver } from './postgres/postgres.driver.js';
+import { parseStartupOptions } from './postgres/properties.js';
+import { sqliteDriver } from './sqlite/sqlite.driver.js';
+
+const duckdb = duckdbDriver(new DuckdbInstances({ memoryMb: 64, threads: 1, temporaryDirectory: '/tmp' }), new NativeCalls(1));
+const drivers = [postgresDriver, sqliteDriver, duckdb];
+
+/** `code reason` of each failure. */
+function defects(driver: (typeof drivers)[number], url: string, jdbc: Record<string, unknown> = {}): string[] {
+  const result = driver.configure(url, new Map(Object.entries(jdbc)));
+  return result.ok ? [] : result.failures.map(({ code, details }) => `${code.split('.').at(-1)} ${String(details?.['reason'])}`);
+}
+
+describe('PostgreSQL URLs', () => {
+  it.each([
+    ['jdbc:postgresql://db.example.org/sales', [{ host: 'db.example.org', port: 5432, database: 'sales' }]],
+    ['jdbc:postgresql://db:6543/', [{ host: 'db', port: 6543 }]],
+    ['jdbc:postgresql://[2001:db8::1]:6543/x', [{ host: '2001:db8::1', port: 6543, database: 'x' }]],
+    ['jdbc:postgresql://a,b:1,[::1]/x', [
+      { host: 'a', port: 5432, database: 'x' }, { host: 'b', port: 1, database: 'x' }, { host: '::1', port: 5432, database: 'x' },
+    ]],
+    ['jdbc:postgresql://a/with%20blank%2Fslash?ApplicationName=x%26y', [{ host: 'a', port: 5432, database: 'with blank/slash' }]],
+    ['jdbc:postgresql:sales', [{ host: 'localhost', port: 5432, database: 'sales' }]],
+    ['jdbc:postgresql:', [{ host: 'localhost', port: 5432 }]],
+  ])('%s', (url, hosts) => {
+    const result = postgresDriver.configure(url, new Map());
+    expect(result.ok && result.configured.hosts).toEqual(hosts);
+  });
+
+  it.each([
+    ['JDBC:postgresql://h/d', 'jdbc_url_scheme_invalid undefined'],
+    ['postgresql://h/d', 'jdbc_url_scheme_invalid undefined'],
+    ['jdbc:mysql://h/d', 'jdbc_url_scheme_invalid undefined'],
+    ['jdbc:postgresql://bob:pw@h/d', 'jdbc_url_malformed credential_in_url'],
+    ['jdbc:postgresql://bob@h/d', 'jdbc_url_malformed credential_in_url'],
+    ['jdbc:postgresql:bob@d', 'jdbc_url_malformed credential_in_url'],
+    ['jdbc:postgresql://h/d?user=bob', 'jdbc_url_malformed credential_in_url'],
+    ['jdbc:postgresql://h/d?PassWord=x', 'jdbc_url_malformed credential_in_url'],
+    ['jdbc:postgresql://h/d?sslpassword=x', 'jdbc_url_malformed credential_in_url'],
+    ['jdbc:postgresql://h', 'jdbc_url_malformed path'],
+    ['jdbc:postgresql://h/a/b', 'jdbc_url_malformed path'],
+    ['jdbc:postgresql://h:0/d', 'jdbc_url_malformed port'],
+    ['jdbc:postgresql://h:65536/d', 'jdbc_url_malformed port'],
+    ['jdbc:postgresql://h:12x/d', 'jdbc_url_malformed port'],
+    ['jdbc:postgresql://h:/d', 'jdbc_url_malformed port'],
+    ['jdbc:postgresql://::1/d', 'jdbc_url_malformed host'],
+    ['jdbc:postgresql://[nonsense]/d', 'jdbc_url_malformed host'],
+    ['jdbc:postgresql://a,,b/d', 'jdbc_url_malformed host'],
+    ['jdbc:postgresql:///tmp/.s.PGSQL', 'jdbc_url_malformed path'],
+    ['jdbc:postgresql:/var/run', 'jdbc_url_malformed host'],
+    ['jdbc:postgresql://h/d%zz', 'jdbc_url_malformed percent_encoding'],
+    ['jdbc:postgresql://h/d%ff', 'jdbc_url_malformed percent_encoding'],
+    ['jdbc:postgresql://h/d%00x', 'jdbc_url_malformed control_character'],
+    ['jdbc:postgresql://h/d?=x', 'jdbc_url_malformed parameter_empty'],
+    ['jdbc:postgresql://h/d?ssl=true&ssl=true', 'jdbc_url_malformed parameter_repeated'],
+    ['jdbc:postgresql://h/d?socketFactory=evil.Class', 'jdbc_url_malformed property_refused'],
+    ['jdbc:postgresql://h/d?SSLFactoryArg=x', 'jdbc_url_malformed property_refused'],
+    ['jdbc:postgresql://h/d?loggerFile=/tmp/x', 'jdbc_url_malformed property_refused'],
+    ['jdbc:postgresql://h/d?authenticationPluginClassName=x', 'jdbc_url_malformed property_refused'],
+    ['jdbc:postgresql://h/d?sslkey=/etc/x', 'jdbc_url_malformed property_refused'],
+    ['jdbc:postgresql://h/d?sslMode=require', 'jdbc_url_malformed property_unknown'],
+    ['jdbc:postgresql://h/d?sslmode=sometimes', 'jdbc_url_malformed property_value'],
+    [`jdbc:postgresql://h/${'x'.repeat(2048)}`, 'jdbc_url_malformed too_long'],
+  ])('%s is refused: %s', (url, defect) => {
+    expect(defects(postgresDriver, url)).toEqual([defect]);
+  });
+
+  it('every defect of URL and properties is told at once, and the nearest name', () => {
+    const result = postgresDriver.configure(
+      'jdbc:postgresql://h/d?sslmod=require&socketTimeout=soon',
+      new Map<string, unknown>([['user', 'bob'], ['connectTimeout', 5], ['applicationName', 'x'], ['sslcert', '/x']]),
+    );
+    expect(result.ok).toBe(false);
+    const failures = result.ok ? [] : result.failures;
+    expect(failures.map(({ path, details }) => `${path} ${String(details?.['reason'])}`)).toEqual([
+      'jdbc_url property_unknown',
+      'jdbc_url property_value',
+      'properties.jdbc.user property_refused',
+      'properties.jdbc.connectTimeout property_value',
+      'properties.jdbc.applicationName property_unknown',
+      'properties.jdbc.sslcert property_refused',
+    ]);
+    expect(failures[0]?.details).toMatchObject({ suggestion: 'sslmode' });
+    expect(failures[4]?.details).toMatchObject({ suggestion: 'ApplicationName' });
+  });
+
+  it('a key in the URL and in the properties is refused; a meaningless one is kept and told', () => {
+    expect(defects(postgresDriver, 'jdbc:postgresql://h/d?ssl=true', { ssl: 'true' })).toEqual(['properties_invalid given_twice']);
+    const result = postgresDriver.configure('jdbc:postgresql://h/d?prepareThreshold=5', new Map([['stringtype', 'unspecified']]));
+    expect(result.ok && result.configured.ignored).toEqual(['prepareThreshold', 'stringtype']);
+  });
+
+  it('options take only -c settings, and none that undoes read-only, loads code or changes the role', () => {
+    const options = (text: string): string[] => defects(postgresDriver, 'jdbc:postgresql://h/d', { options: text });
+    expect(options('-c statement_timeout=5000 -c search_path=a\\ b')).toEqual([]);
+    for (const bad of [
+      '-c default_transaction_read_only=off', '-c TRANSACTION_READ_ONLY=off', '-c session_preload_libraries=x', '-c role=postgres',
+      '-c session_authorization=x', '--statement_timeout=5', '-d 5', '-c', '-c noequals', 'x',
+    ]) {
+      expect(options(bad)).toEqual(['properties_invalid property_value']);
+    }
+    expect(parseStartupOptions('-c a=b\\ c -c d=\\\\e')).toEqual(new Map([['a', 'b c'], ['d', '\\e']]));
+  });
+});
+
+describe('file URLs', () => {
+  it.each([
+    [sqliteDriver, 'jdbc:sqlite::memory:', []],
+    [sqliteDriver, 'jdbc:sqlite:/data/a%20b.db', ['/data/a b.db']],
+    [duckdb, 'jdbc:duckdb:', []],
+    [duckdb, 'jdbc:duckdb:/data/x.duckdb', ['/data/x.duckdb']],
+  ])('%# %s', (driver, url, files) => {
+    const result = driver.configure(url, new Map());
+    expect(result.ok && result.configured.files.map(({ path }) => path)).toEqual(files);
+  });
+
+  it.each([
+    [sqliteDriver, 'jdbc:sqlite:', 'path'],
+    [sqliteDriver, 'jdbc:sqlite:relative.db', 'path'],
+    [sqliteDriver, 'jdbc:sqlite:/data/../etc/passwd', 'path'],
+    [sqliteDriver, 'jdbc:sqlite:/data/x.db?mode=rw', 'parameters'],
+    [sqliteDriver, 'jdbc:sqlite:/data/x%00.db', 'control_character'],
+    [duckdb, 'jdbc:duckdb:md:cloud', 'path'],
+    [duckdb, 'jdbc:duckdb:/x;a=b', 'parameters'],
+    [duckdb, 'jdbc:duckdb:s3://bucket/x', 'path'],
+  ])('%# %s is refused: %s', (driver, url, reason) => {
+    expect(defects(driver, url)).toEqual([`jdbc_url_malformed ${reason}`]);
+  });
+
+  it('settings that would unlock the engine are refused', () => {
+    for (const key of ['enable_external_access', 'lock_configuration', 'temp_directory', 'allowed_paths', 'session_init_sql_file', 'custom_user_agent', 'threads']) {
+      expect(defects(duckdb, 'jdbc:duckdb:', { [key]: 'true' })).toEqual(['properties_invalid property_refused']);
+    }
+    expect(defects(sqliteDriver, 'jdbc:sqlite::memory:', { enable_load_extension: 'true', busy_timeout: '5' })).toEqual(['properties_invalid property_refused']);
+  });
+});
+
+describe('hostile URLs', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      'jdbc:', 'postgresql:', 'sqlite:', 'duckdb:', '//', '/', '?', '&', '=', '@', ':', ',', '[', ']', '%', '%00', '%2F', '%c3%28', '#', ';', '..',
+      'user', 'password', 'ssl', 'socketFactory', 'localhost', '::1', '65536', '\u0000', '\\', "'", '🐘', '\ud800', 'constructor', '__proto__', 'toString',
+    ),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+  );
+  const tail = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(''));
+
+  it('never crash a parser, and every refusal names its defect without quoting the URL’s secrets', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...drivers), tail, (driver, text) => {
+        const prefix = { POSTGRES: 'jdbc:postgresql:', SQLITE: 'jdbc:sqlite:', DUCKDB: 'jdbc:duckdb:' }[driver.dialect as 'POSTGRES'];
+        for (const url of [text, `${prefix}${text}`, `${prefix}//planted:Secr3t@${text}`]) {
+          const result = driver.configure(url, new Map());
+          if (result.ok) {
+            for (const { host, port } of result.configured.hosts) {
+              expect(host).toMatch(/^[A-Za-z0-9.:_-]+$/);
+              expect(port).toBeGreaterThan(0);
+            }
+            for (const { path } of result.configured.files) expect(path.startsWith('/') && !path.includes('\0')).toBe(true);
+          } else {
+            expect(result.failures.length).toBeGreaterThan(0);
+            expect(JSON.stringify(result.failures)).not.toContain('Secr3t');
+          }
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('property names of Object itself are unknown, not mapped', () => {
+    for (const key of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+      expect(defects(postgresDriver, 'jdbc:postgresql://h/d', JSON.parse(`{"${key}": "x"}`) as Record<string, unknown>)).toEqual([
+        'properties_invalid property_unknown',
+      ]);
+    }
+  });
+});
