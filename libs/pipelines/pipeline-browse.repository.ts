@@ -51,6 +51,30 @@ export class PipelineBrowseRepository {
     return keysetItems(await this.#rows(keysetStatement(filtered(workspaceId, filter), page)), page);
   }
 
+  /** The entries that stand directly in a folder, by key: `after` and `before` are names. */
+  async levelKeyset(
+    workspaceId: string,
+    prefix: string,
+    status: EntityStatus,
+    page: KeysetPage,
+  ): Promise<KeysetListing<PipelineSummaryRow>> {
+    return keysetItems(await this.#rows(keysetStatement(levelSelection(workspaceId, prefix, status), page)), page);
+  }
+
+  async levelCount(workspaceId: string, prefix: string, status: EntityStatus): Promise<number> {
+    return this.#count(levelSelection(workspaceId, prefix, status));
+  }
+
+  /** The folders that stand directly in a folder, each with what its whole subtree holds. */
+  async folders(
+    workspaceId: string,
+    prefix: string,
+    status: EntityStatus,
+  ): Promise<{ segment: string; count: number }[]> {
+    const { sql, values } = foldersStatement(PIPELINE_TABLES, workspaceId, prefix, status);
+    return this.database.query(sql, values);
+  }
+
   /** Several by id, whatever their status, in one statement. */
   async among(workspaceId: string, ids: readonly string[]): Promise<(PipelineSummaryRow & { live: boolean })[]> {
     const columns = `${COLUMNS}, ${statusPredicate(PIPELINE_TABLES, 'ACTIVE')} AS live`;
@@ -72,12 +96,8 @@ export class PipelineBrowseRepository {
     status: EntityStatus,
     page: OffsetPage,
   ): Promise<Listing<PipelineSummaryRow> & { folders: { segment: string; count: number }[] }> {
-    const folders = foldersStatement(PIPELINE_TABLES, workspaceId, prefix, status);
-    const level = levelPredicate(prefix, 2);
-    const where = `e.workspace_id = $1 AND ${level.sql} AND ${statusPredicate(PIPELINE_TABLES, status)}`;
-    const selection = { tables: PIPELINE_TABLES, columns: COLUMNS, where, values: [workspaceId, ...level.values] };
-    const entries = await this.#page(selection, page);
-    return { ...entries, folders: await this.database.query(folders.sql, folders.values) };
+    const entries = await this.#page(levelSelection(workspaceId, prefix, status), page);
+    return { ...entries, folders: await this.folders(workspaceId, prefix, status) };
   }
 
   async #page(selection: Selection, page: OffsetPage): Promise<Listing<PipelineSummaryRow>> {
@@ -93,6 +113,12 @@ export class PipelineBrowseRepository {
     const [row] = await this.database.query<{ total: number }>(sql, values);
     return row?.total ?? 0;
   }
+}
+
+function levelSelection(workspaceId: string, prefix: string, status: EntityStatus): Selection {
+  const level = levelPredicate(prefix, 2);
+  const where = `e.workspace_id = $1 AND ${level.sql} AND ${statusPredicate(PIPELINE_TABLES, status)}`;
+  return { tables: PIPELINE_TABLES, columns: COLUMNS, where, values: [workspaceId, ...level.values] };
 }
 
 function filtered(workspaceId: string, filter: PipelineFilter): Selection {

@@ -49,6 +49,30 @@ export class TemplateBrowseRepository {
     return keysetItems(await this.#rows(keysetStatement(filtered(workspaceId, filter), page)), page);
   }
 
+  /** The entries that stand directly in a folder, by key: `after` and `before` are names. */
+  async levelKeyset(
+    workspaceId: string,
+    prefix: string,
+    status: EntityStatus,
+    page: KeysetPage,
+  ): Promise<KeysetListing<TemplateSummaryRow>> {
+    return keysetItems(await this.#rows(keysetStatement(levelSelection(workspaceId, prefix, status), page)), page);
+  }
+
+  async levelCount(workspaceId: string, prefix: string, status: EntityStatus): Promise<number> {
+    return this.#count(levelSelection(workspaceId, prefix, status));
+  }
+
+  /** The folders that stand directly in a folder, each with what its whole subtree holds. */
+  async folders(
+    workspaceId: string,
+    prefix: string,
+    status: EntityStatus,
+  ): Promise<{ segment: string; count: number }[]> {
+    const { sql, values } = foldersStatement(TEMPLATE_TABLES, workspaceId, prefix, status);
+    return this.database.query(sql, values);
+  }
+
   /** Several by name, whatever their status, in one statement. */
   async among(workspaceId: string, names: readonly string[]): Promise<(TemplateSummaryRow & { live: boolean })[]> {
     const columns = `${COLUMNS}, ${statusPredicate(TEMPLATE_TABLES, 'ACTIVE')} AS live`;
@@ -70,12 +94,8 @@ export class TemplateBrowseRepository {
     status: EntityStatus,
     page: OffsetPage,
   ): Promise<Listing<TemplateSummaryRow> & { folders: { segment: string; count: number }[] }> {
-    const folders = foldersStatement(TEMPLATE_TABLES, workspaceId, prefix, status);
-    const level = levelPredicate(prefix, 2);
-    const where = `e.workspace_id = $1 AND ${level.sql} AND ${statusPredicate(TEMPLATE_TABLES, status)}`;
-    const selection = { tables: TEMPLATE_TABLES, columns: COLUMNS, where, values: [workspaceId, ...level.values] };
-    const entries = await this.#page(selection, page);
-    return { ...entries, folders: await this.database.query(folders.sql, folders.values) };
+    const entries = await this.#page(levelSelection(workspaceId, prefix, status), page);
+    return { ...entries, folders: await this.folders(workspaceId, prefix, status) };
   }
 
   async #page(selection: Selection, page: OffsetPage): Promise<Listing<TemplateSummaryRow>> {
@@ -91,6 +111,12 @@ export class TemplateBrowseRepository {
     const [row] = await this.database.query<{ total: number }>(sql, values);
     return row?.total ?? 0;
   }
+}
+
+function levelSelection(workspaceId: string, prefix: string, status: EntityStatus): Selection {
+  const level = levelPredicate(prefix, 2);
+  const where = `e.workspace_id = $1 AND ${level.sql} AND ${statusPredicate(TEMPLATE_TABLES, status)}`;
+  return { tables: TEMPLATE_TABLES, columns: COLUMNS, where, values: [workspaceId, ...level.values] };
 }
 
 function filtered(workspaceId: string, filter: TemplateFilter): Selection {
