@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createEmptyDatabase, type EmptyDatabase } from '../../test/fixtures/postgres.js';
-import { createTestDatabase, TestWorkspace, type TestDatabase } from './executions.fixture.js';
+import { createTestDatabase, idle, TestWorkspace, type TestDatabase } from './executions.fixture.js';
 import { Drain } from './instance/drain.js';
 import { ExecutionInstance } from './instance/execution-instance.js';
 import { ExecutionJobs } from './jobs/execution-jobs.js';
@@ -108,11 +108,11 @@ const into = (name: string, mode: string, datasource = names.pg) => ({
   output: { target: 'datasource', datasource, table: name, mode },
 });
 
-function expectClean(): void {
+async function expectClean(): Promise<void> {
   const instance = server.get(ExecutionInstance);
   expect(instance.runs.size).toBe(0);
   expect(instance.staging.active).toBe(0);
-  expect(instance.gate.running).toBe(0);
+  await idle(instance.gate);
 }
 
 describe('a run over several databases', () => {
@@ -139,7 +139,7 @@ describe('a run over several databases', () => {
       '["9007199254740993",0.1,null,"123456789012345678901234567890.12345678","4611686018427387904.0000",' +
         '"2026-03-01T05:05:09.000001Z","0001-01-01",null,"AP8=","{1,NULL}","ünï","12345678901234567890.12"]',
     ]);
-    expectClean();
+    await expectClean();
   });
 
   it('delivers from a datasource straight to the caller, with typed binds and one warning per column', async () => {
@@ -200,7 +200,7 @@ describe('a run over several databases', () => {
     const wrong = await run([onPg('wrong', `SELECT 'x' AS n`, into('kept', 'append'))]);
     expect(await wrong.finished).toMatchObject({ failure: { code: 'pipeline.node.writeback_failed' } });
     expect(await pg.query('SELECT n FROM kept')).toEqual([{ n: 42 }]);
-    expectClean();
+    await expectClean();
   });
 
   it('drops the partial staged table and fails the node when a source breaks while it is read', async () => {
@@ -211,7 +211,7 @@ describe('a run over several databases', () => {
       status: 'FAILED',
       failure: { code: 'pipeline.node.query_execution_failed', node: { datasource: names.pg, dialect: 'POSTGRES' } },
     });
-    expectClean();
+    await expectClean();
   });
 
   it('refuses writes to what has become read-only, a class that changed in the render, and a datasource that is gone', async () => {
@@ -279,7 +279,7 @@ describe('stopping what runs in a database', () => {
     await server.get(ExecutionService).cancel(me, executionId);
     expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'cancelled' });
     expect(await until(async () => (await sleeping()).length === 0)).toBe(true);
-    expectClean();
+    await expectClean();
   });
 
   it('a statement over its budget is gone too, and the node says so', async () => {
@@ -300,6 +300,6 @@ describe('stopping what runs in a database', () => {
     ]);
     expect(await finished).toMatchObject({ status: 'FAILED', failure: { node: { id: 'bad' } } });
     expect(await until(async () => (await sleeping()).length === 0)).toBe(true);
-    expectClean();
+    await expectClean();
   });
 });

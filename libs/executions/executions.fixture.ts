@@ -17,6 +17,7 @@ import type { TransientStore } from '#libs/transient';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postgres.js';
 import { DataReadyRows } from './events/data-ready-rows.js';
 import { ExecutionEvents, type EventFrame } from './events/execution-events.js';
@@ -38,6 +39,7 @@ import { ExecutionInserts } from './records/execution-inserts.js';
 import { FinishedRuns } from './records/finished-runs.js';
 import { PurgeExecutions } from './records/purge-executions.js';
 import { ResultReader } from './results/result-reader.js';
+import type { NativeCallGate } from './staging/native-call-gate.js';
 
 /** A node as a test writes it; the SQL becomes a template of its own. */
 export interface TestNode {
@@ -229,6 +231,12 @@ export class TestInstance {
     for await (const frame of watch.frames) frames.push(frame);
     return frames;
   }
+}
+
+/** Waits until no native call is inside: the engine that is kept ready may still be opening. Fails after five seconds. */
+export async function idle(gate: NativeCallGate): Promise<void> {
+  for (let attempt = 0; attempt < 500 && gate.running > 0; attempt++) await delay(10);
+  if (gate.running > 0) throw new TypeError(`${gate.running} native calls did not return`);
 }
 
 /** For pipelines that use none. */

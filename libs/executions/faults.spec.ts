@@ -4,7 +4,7 @@ import { Database, DatabaseFailure } from '#libs/persistence';
 import { MemoryTransientStore, TransientUnavailable, type TransientStore } from '#libs/transient';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTestDatabase, TestInstance, TestWorkspace, type TestDatabase } from './executions.fixture.js';
+import { createTestDatabase, idle, TestInstance, TestWorkspace, type TestDatabase } from './executions.fixture.js';
 
 let db: TestDatabase;
 let workspace: TestWorkspace;
@@ -53,7 +53,7 @@ async function expectIntact(server: TestInstance, executionId: string | undefine
   const { instance, spillRoot } = server;
   expect(instance.runs.size).toBe(0);
   expect(instance.staging.active).toBe(0);
-  expect(instance.gate.running).toBe(0);
+  await idle(instance.gate);
   for (const folder of readdirSync(spillRoot)) expect(readdirSync(join(spillRoot, folder))).toEqual([]);
   if (executionId === undefined) return;
   const rows = await db.database.query<{ status: string; terminal: number; last: number; n: number }>(

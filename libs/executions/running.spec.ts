@@ -4,7 +4,7 @@ import { MemoryTransientStore } from '#libs/transient';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createTestDatabase, TestInstance, TestWorkspace, type TestDatabase } from './executions.fixture.js';
+import { createTestDatabase, idle, TestInstance, TestWorkspace, type TestDatabase } from './executions.fixture.js';
 
 const HEAVY = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(100000) b';
 
@@ -31,10 +31,10 @@ async function serverWith(settings: Record<string, string> = {}): Promise<TestIn
 }
 
 /** Nothing of a run is left behind on its instance. */
-function expectClean({ instance, spillRoot }: TestInstance): void {
+async function expectClean({ instance, spillRoot }: TestInstance): Promise<void> {
   expect(instance.runs.size).toBe(0);
   expect(instance.staging.active).toBe(0);
-  expect(instance.gate.running).toBe(0);
+  await idle(instance.gate);
   for (const folder of readdirSync(spillRoot)) expect(readdirSync(join(spillRoot, folder))).toEqual([]);
 }
 
@@ -74,7 +74,7 @@ describe('a run', () => {
       execution_id: executionId,
       org_timezone: 'UTC',
     });
-    expectClean(server);
+    await expectClean(server);
   });
 
   it('stages, joins and delivers through tempdb, branches in parallel', async () => {
@@ -106,7 +106,7 @@ describe('a run', () => {
     expect(last.rows.map(({ text }) => text)).toEqual(['["3998"]']);
     expect(last).toMatchObject({ row_count: 1, has_more: false, total_rows: 2000 });
     expect((await server.results.page(me, executionId, { offset: 5000 })).rows).toEqual([]);
-    expectClean(server);
+    await expectClean(server);
   });
 
   it('without a caller node has no result and no data_ready, and its result reads as empty', async () => {
@@ -171,7 +171,7 @@ describe('a run', () => {
         .join(),
     ).not.toContain('hunter22');
     await expect(server.results.page(me, executionId, {})).rejects.toMatchObject({ code: 'result.execution_failed' });
-    expectClean(server);
+    await expectClean(server);
   });
 
   it('ends at its deadline: FAILED without a node to blame', async () => {
@@ -179,7 +179,7 @@ describe('a run', () => {
     const pipeline = await workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
     const { finished } = await server.launch(workspace.principal(), pipeline);
     expect(await finished).toMatchObject({ status: 'FAILED', failure: { code: 'pipeline.execution.timeout' } });
-    expectClean(server);
+    await expectClean(server);
   });
 
   it.each([
@@ -193,7 +193,7 @@ describe('a run', () => {
       status: 'FAILED',
       failure: { code, details: { timeout_seconds: 1, phase: 'execute' } },
     });
-    expectClean(server);
+    await expectClean(server);
   });
 
   it('tells a full engine apart from a wrong query', async () => {
@@ -208,7 +208,7 @@ describe('a run', () => {
       status: 'FAILED',
       failure: { code: 'pipeline.staging.memory_limit_exceeded', details: { limit_mb: 64, spill_limit_mb: 1 } },
     });
-    expectClean(server);
+    await expectClean(server);
   });
 
   it('fails a result over the cap and keeps nothing of it', async () => {
@@ -222,7 +222,7 @@ describe('a run', () => {
       failure: { code: 'result.too_large', details: { max_size_bytes: 100000 } },
     });
     expect(await server.service.read(me, executionId)).toMatchObject({ failed_node_id: 'big', result_row_count: null });
-    expectClean(server);
+    await expectClean(server);
   });
 
   it('leaves SQL and exception out everywhere with error-detail=structured', async () => {
@@ -273,7 +273,7 @@ describe('cancellation', () => {
       code: 'pipeline.execution.not_running',
     });
     expect(await server.service.read(me, executionId)).toMatchObject({ status: 'ABORTED', error: null });
-    expectClean(server);
+    await expectClean(server);
   });
 
   it('is for the one who started it and for administrators; others see the run and may not stop it', async () => {
@@ -347,7 +347,7 @@ describe('launching', () => {
     server.instance.refuseLaunches();
     await expect(server.launch(me, pipeline)).rejects.toMatchObject({ code: 'server.draining', status: 503 });
     expect((await counted())[0]).toEqual(before);
-    expectClean(server);
+    await expectClean(server);
   });
 
   it('counts slots per person and per instance, and gives every one back', async () => {
@@ -370,7 +370,7 @@ describe('launching', () => {
     const again = await Promise.all([server.launch(me, pipeline), server.launch(me, pipeline)]);
     for (const { executionId } of again) server.instance.runs.get(executionId)!.cancel('cancelled');
     await Promise.all(again.map(({ finished }) => finished));
-    expectClean(server);
+    await expectClean(server);
   });
 
   it('one idempotency key through many racing requests starts one run; another request with it is refused', async () => {
@@ -422,7 +422,7 @@ describe('launching', () => {
       )) as [{ n: number; last: number }];
       expect([n, last]).toEqual([5, 5]);
     }
-    expectClean(server);
+    await expectClean(server);
   });
 });
 
@@ -548,7 +548,7 @@ describe('the end of an instance', () => {
       [executionId],
     );
     expect(row).toEqual({ n: 1 });
-    expectClean(server);
+    await expectClean(server);
     await server.instance.stop();
     expect(existsSync(server.spillRoot) && readdirSync(server.spillRoot)).toEqual([]);
   });

@@ -179,7 +179,7 @@ export class ExecutionInstance {
     this.#tables.stop();
     this.#stores.stop();
     this.hub.stop();
-    await Promise.all([this.remoteLogs.stop(), this.cancellations.stop()]);
+    await Promise.all([this.remoteLogs.stop(), this.cancellations.stop(), this.staging.close()]);
     await this.spill.removeOwn();
   }
 

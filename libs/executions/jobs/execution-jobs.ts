@@ -32,7 +32,8 @@ export class ExecutionJobs {
 
   /** Proves the staging engine, then begins to work. Rejects, and the boot with it, when the engine fails its test. */
   async start(): Promise<void> {
-    await stagingSelfTest(this.instance.staging, this.instance.stagingWith({ maxSpillMb: 1 }));
+    const capped = this.instance.stagingWith({ maxSpillMb: 1 });
+    await stagingSelfTest(this.instance.staging, capped).finally(() => capped.close());
     await this.instance.start();
     await this.#tick('spill folders', () => this.spillFolders());
     this.#every('heartbeat', this.instance.settings.heartbeatMs, () => this.heartbeat());

@@ -1,6 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { authorise } from '#libs/identity';
-import { Configuration, PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
+import {
+  Configuration,
+  Logger,
+  PenstockError,
+  type KeysetListing,
+  type KeysetPage,
+  type Principal,
+} from '#libs/kernel';
+import { ResultReader } from '../results/result-reader.js';
 import { executionView, type ExecutionView } from './execution-view.js';
 import { ExecutionRepository, type ExecutionFilter, type ExecutionParent } from './execution.repository.js';
 import type { ListedExecution } from './execution.service.js';
@@ -12,6 +20,8 @@ export class ExecutionBatchReading {
 
   constructor(
     private readonly executions: ExecutionRepository,
+    private readonly results: ResultReader,
+    private readonly log: Logger,
     configuration: Configuration,
   ) {
     this.#detail = configuration.get('datapipelines.executions.error-detail');
@@ -22,6 +32,26 @@ export class ExecutionBatchReading {
     const { id } = authorise(principal, 'execution.read');
     const rows = await this.executions.among(id, ids);
     return new Map(rows.map((row) => [row.execution_id, executionView(row, this.#detail)]));
+  }
+
+  /** Until when the results of these runs live, for those that have one; a store that is down hides it. */
+  async expiries(principal: Principal, ids: readonly string[]): Promise<Map<string, string>> {
+    const { id } = authorise(principal, 'execution.read');
+    const withResult = (await this.executions.among(id, ids)).filter(
+      ({ status, result_row_count }) => status === 'SUCCESS' && result_row_count !== null,
+    );
+    const found = await Promise.all(withResult.map((row) => this.#expiryOf(row.execution_id)));
+    return new Map(found.flatMap((expiry) => (expiry ? [expiry] : [])));
+  }
+
+  async #expiryOf(executionId: string): Promise<[string, string] | undefined> {
+    try {
+      const info = await this.results.info(executionId);
+      return info && [executionId, info.expiresAt];
+    } catch (error) {
+      this.log.debug('A result could not be looked for.', { execution_id: executionId, error });
+      return undefined;
+    }
   }
 
   /** A page of each parent's runs, newest first. 400 `graphql.cursor_invalid` for a cursor of another list. */

@@ -22,7 +22,8 @@ export interface Permit {
 
 interface Request {
   readonly nodePermits: NodePermits;
-  readonly datasources: readonly string[];
+  /** Connections needed, by datasource: two for a write-back into the datasource it reads. */
+  readonly connections: ReadonlyMap<string, number>;
   readonly grant: (permit: Permit) => void;
   readonly refuse: (reason: unknown) => void;
   /** Set when only datasources are missing: this wait is bounded, that for a node permit is not. */
@@ -75,7 +76,7 @@ export class PermitBoard {
       };
       const request: Request = {
         nodePermits,
-        datasources: [...new Set(datasources)],
+        connections: counted(datasources),
         grant: (permit) => {
           settle();
           resolve(permit);
@@ -97,25 +98,26 @@ export class PermitBoard {
     const reserved = new Set<string>();
     for (const request of this.#waiting) {
       if (request.nodePermits.taken >= request.nodePermits.limit) continue;
-      const free = request.datasources.every((name) => !reserved.has(name) && this.#isFree(name));
+      const needs = [...request.connections];
+      const free = needs.every(([name, count]) => !reserved.has(name) && this.#isFree(name, count));
       if (free) {
         this.#grant(request);
       } else {
         this.#keepWaiting(request);
         const aged = this.now() - request.waitingSince! >= NO_OVERTAKE_MS;
-        if (aged) for (const name of request.datasources) reserved.add(name);
+        if (aged) for (const [name] of needs) reserved.add(name);
       }
     }
   }
 
-  #isFree(name: string): boolean {
-    return (this.#used.get(name) ?? 0) < this.limits.poolSize(name);
+  #isFree(name: string, count: number): boolean {
+    return (this.#used.get(name) ?? 0) + count <= this.limits.poolSize(name);
   }
 
   #keepWaiting(request: Request): void {
     if (request.waitingSince !== undefined) return;
     request.waitingSince = this.now();
-    const name = request.datasources.reduce((tightest, candidate) =>
+    const name = [...request.connections.keys()].reduce((tightest, candidate) =>
       this.limits.connectionTimeoutMs(candidate) < this.limits.connectionTimeoutMs(tightest) ? candidate : tightest,
     );
     const timeoutMs = this.limits.connectionTimeoutMs(name);
@@ -124,24 +126,30 @@ export class PermitBoard {
 
   #grant(request: Request): void {
     request.nodePermits.taken++;
-    for (const name of request.datasources) this.#used.set(name, (this.#used.get(name) ?? 0) + 1);
+    for (const [name, count] of request.connections) this.#used.set(name, (this.#used.get(name) ?? 0) + count);
     let held = true;
     request.grant({
       release: () => {
         if (!held) return;
         held = false;
         request.nodePermits.taken--;
-        for (const name of request.datasources) this.#giveBack(name);
+        for (const [name, count] of request.connections) this.#giveBack(name, count);
         this.#serve();
       },
     });
   }
 
-  #giveBack(name: string): void {
-    const left = this.#used.get(name)! - 1;
+  #giveBack(name: string, count: number): void {
+    const left = this.#used.get(name)! - count;
     if (left > 0) this.#used.set(name, left);
     else this.#used.delete(name);
   }
+}
+
+function counted(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }
 
 function poolExhausted(datasource: string, timeoutMs: number): PenstockError {

@@ -146,6 +146,18 @@ describe('permit board', () => {
     (await late).release();
   });
 
+  it('a write-back into the datasource it reads needs two connections of it', async () => {
+    const board = new PermitBoard({ poolSize: () => 3, connectionTimeoutMs: () => 10 });
+    const first = await board.take(new NodePermits(9), ['pg', 'pg'], never);
+    await expect(board.take(new NodePermits(9), ['pg', 'pg'], never)).rejects.toMatchObject({
+      details: { reason: 'pool_exhausted' },
+    });
+    const single = await board.take(new NodePermits(9), ['pg'], never);
+    first.release();
+    (await board.take(new NodePermits(9), ['pg', 'pg'], never)).release();
+    single.release();
+  });
+
   it('answers pool_exhausted after the connection timeout of the pool, and leaves no trace of the waiter', async () => {
     const board = new PermitBoard({ poolSize: () => 1, connectionTimeoutMs: () => 10 });
     const held = await board.take(new NodePermits(9), ['pg'], never);

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MemoryBudget } from './memory-budget.js';
 import { NativeCallGate } from './native-call-gate.js';
 import { SpillFolders } from './spill-folders.js';
+import { idle } from '../executions.fixture.js';
 import { StagingFactory, type StagingSettings } from './staging-factory.js';
 import { stagingAnswers, stagingSelfTest } from './staging-self-test.js';
 
@@ -73,7 +74,7 @@ describe('staging engine', () => {
     const again = await engine.withConnection(signal, (connection) => connection.run('SELECT 42', signal));
     expect(again.getChunk(0).getColumnValues(0)).toEqual([42]);
     await engine.close();
-    expect(gate.running).toBe(0);
+    await idle(gate);
   });
 
   it('closes while a statement runs: the statement is interrupted, nothing is left behind', async () => {

@@ -1,8 +1,9 @@
-import { DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBInstance } from '@duckdb/node-api';
 import { PenstockError } from '#libs/kernel';
 import { engineFailure } from './engine-failure.js';
 import type { MemoryBudget, MemoryReservation } from './memory-budget.js';
 import type { NativeCallGate } from './native-call-gate.js';
+import { SpareInstance } from './spare-instance.js';
 import type { SpillFolders } from './spill-folders.js';
 import { INTERNAL_SCHEMA, StagingEngine } from './staging-engine.js';
 
@@ -37,6 +38,7 @@ export class StagingFactory {
     private readonly gate: NativeCallGate,
     private readonly spill: SpillFolders,
     private readonly problems: StagingProblems,
+    private readonly spares: SpareInstance = new SpareInstance(gate),
   ) {}
 
   /** Engines open now. */
@@ -78,7 +80,7 @@ export class StagingFactory {
     let instance: DuckDBInstance | undefined;
     try {
       folder = await this.spill.prepare(executionId);
-      instance = await this.gate.run(() => DuckDBInstance.create(':memory:'), options.signal);
+      instance = await this.spares.take(options.signal);
       await this.#configure(instance, memory.mb, folder, options.signal);
     } catch (error) {
       instance?.closeSync();
@@ -99,6 +101,11 @@ export class StagingFactory {
       afterClose,
       onCleanupFailure: (error) => this.problems.cleanupFailed(executionId, error),
     });
+  }
+
+  /** Frees the engine that is kept ready. Those of runs are closed by their runs. */
+  async close(): Promise<void> {
+    await this.spares.close();
   }
 
   /**
