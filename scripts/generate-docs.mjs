@@ -4,11 +4,12 @@ import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
-const built = new URL('dist/libs/kernel/index.js', root);
 
 let kernel;
+let graphql;
 try {
-  kernel = await import(built);
+  kernel = await import(new URL('dist/libs/kernel/index.js', root));
+  graphql = await import(new URL('dist/apps/server/graphql/schema/render-schema.js', root));
 } catch (cause) {
   if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
   console.error('Nothing is built yet. Run: npm run build');
@@ -19,6 +20,7 @@ const documents = {
   'docs/generated/errors.md': kernel.renderErrorCatalogue(),
   'docs/configuration.md': kernel.renderConfigurationReference(),
   '.env.example': kernel.renderEnvExample(),
+  'docs/generated/schema.graphql': await graphql.renderSchema(),
 };
 
 for (const [name, text] of Object.entries(documents)) {
@@ -27,4 +29,4 @@ for (const [name, text] of Object.entries(documents)) {
   await writeFile(path, text);
   console.log(`wrote ${relative(process.cwd(), path)}, ${text.split('\n').length - 1} lines`);
 }
-console.log('Generated from the tables in libs/kernel; commit these files with the change that moved them.');
+console.log('Generated from the tables in libs/kernel and the classes of apps/server/graphql; commit these files with the change that moved them.');

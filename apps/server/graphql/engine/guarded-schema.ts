@@ -1,6 +1,7 @@
 import {
   getNullableType,
   isObjectType,
+  OperationTypeNode,
   type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLObjectType,
@@ -22,22 +23,26 @@ type Resolver = GraphQLFieldResolver<unknown, OperationContext>;
  * @throws TypeError for a root field without a row of the operations table: the server then does not start
  */
 export function guardSchema(schema: GraphQLSchema, guard: Admission): GraphQLSchema {
+  openRoots(schema);
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of fieldsOf(root)) {
-      field.type = getNullableType(field.type);
       field.resolve = guarded(field, guard, required(field, field.resolve));
     }
   }
   for (const field of fieldsOf(schema.getSubscriptionType())) {
-    field.type = getNullableType(field.type);
     field.subscribe = guarded(field, guard, required(field, field.subscribe));
   }
-  const roots = new Set<unknown>([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
+  const roots = new Set<unknown>(rootsOf(schema));
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || roots.has(type)) continue;
     for (const field of fieldsOf(type)) if (field.resolve) field.resolve = timed(field.resolve);
   }
   return schema;
+}
+
+/** Makes every root field nullable. */
+export function openRoots(schema: GraphQLSchema): void {
+  for (const root of rootsOf(schema)) for (const field of fieldsOf(root)) field.type = getNullableType(field.type);
 }
 
 /** The row of the operations table a root field names. */
@@ -46,6 +51,10 @@ export function operationOf(field: Pick<GraphQLField<unknown, unknown>, 'name' |
   if (operation === undefined) throw new TypeError(`the root field ${field.name} names no operation`);
   operationRow(operation);
   return operation;
+}
+
+function rootsOf(schema: GraphQLSchema): (GraphQLObjectType | null | undefined)[] {
+  return [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
 }
 
 function fieldsOf(type: GraphQLObjectType | null | undefined): Field[] {
@@ -60,6 +69,7 @@ function required(field: Field, resolver: Resolver | undefined): Resolver {
 function guarded(field: Field, guard: Admission, resolve: Resolver): Resolver {
   const operation = operationOf(field);
   const work = async (...call: Parameters<Resolver>): Promise<unknown> => {
+    if (call[3].operation.operation === OperationTypeNode.MUTATION) call[2].forget();
     await guard.admit(call[2].principal, operation, { path: PATH, method: 'POST' });
     return resolve(...call) as unknown;
   };

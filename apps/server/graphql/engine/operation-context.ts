@@ -5,7 +5,7 @@ import type { Deadline } from './deadline.js';
 /** What every resolver of one operation shares. */
 export class OperationContext {
   /** Not a `#` field: Apollo copies the context. */
-  private readonly loaders: Loaders;
+  private loaders: Loaders;
 
   constructor(
     readonly principal: Principal,
@@ -18,8 +18,13 @@ export class OperationContext {
     this.loaders = new Loaders(principal);
   }
 
+  /** Before each mutation of an operation: what an earlier one read may have changed. */
+  forget(): void {
+    this.loaders = new Loaders(this.principal);
+  }
+
   /** One lookup, read together with its like. */
   load<K, V>(batch: Batch<K, V>, key: K): Promise<V | undefined> {
-    return this.loaders.load(batch, key);
+    return this.deadline.within(this.loaders.load(batch, key));
   }
 }

@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ArgsType, Field, Int, ObjectType } from '@nestjs/graphql';
 import type { KeysetListing } from '#libs/kernel';
+import type { Lazy } from '../engine/lazy.js';
 import type { Cursors } from './cursor.js';
 
 @ObjectType('PageInfo')
@@ -43,8 +44,7 @@ export interface Connection<N> {
   edges: Edge<N>[];
   nodes: N[];
   pageInfo: PageInfoType;
-  /** Counted only where it is selected: the default resolver calls what is a function. */
-  totalCount: () => Promise<number>;
+  totalCount: Lazy<number>;
 }
 
 /** The connection type of a node type: `XConnection {edges {cursor node} nodes pageInfo totalCount}`. */
@@ -70,7 +70,7 @@ export function connectionType<N>(name: string, node: () => Type<N>): Type<Conne
     pageInfo!: PageInfoType;
 
     @Field(() => Int)
-    totalCount!: () => Promise<number>;
+    totalCount!: Lazy<number>;
   }
   return ConnectionType;
 }
@@ -80,7 +80,7 @@ export interface PageSource<V, N> {
   /** The sort key of a row, as the service takes it back. */
   keyOf: (row: V) => string;
   nodeOf: (row: V) => N;
-  count: () => Promise<number>;
+  count: Lazy<number>;
 }
 
 /** A page of rows as a connection. */
@@ -98,6 +98,6 @@ export function toConnection<V, N>(listing: KeysetListing<V>, source: PageSource
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },
-    totalCount: source.count,
+    totalCount: (args, context) => context.deadline.within(Promise.resolve(source.count(args, context))),
   };
 }

@@ -1,0 +1,98 @@
+import { Args, Context, Query, Resolver } from '@nestjs/graphql';
+import { DatasourceService, IntrospectionService } from '#libs/datasources';
+import type { Principal } from '#libs/kernel';
+import { ColumnType } from '../executions/execution.types.js';
+import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
+import { Cursors } from '../paging/cursor.js';
+import { filterOf } from '../schema/filter.js';
+import { found } from '../schema/lookup.js';
+import { Cost, RootField } from '../schema/root-field.js';
+import { DatasourceNodes } from './datasource-nodes.js';
+import { DatasourceFilterInput } from './datasource.inputs.js';
+import {
+  DatasourceConnection,
+  DatasourceGrantType,
+  DatasourceType,
+  SchemaListType,
+  TableListType,
+} from './datasource.types.js';
+
+/** Live reads of a catalog leave the server. */
+const LIVE_COST = 50;
+const namespaceArg = { type: () => [String], nullable: true };
+
+@Resolver(() => DatasourceType)
+export class DatasourceResolver {
+  constructor(
+    private readonly service: DatasourceService,
+    private readonly introspection: IntrospectionService,
+    private readonly nodes: DatasourceNodes,
+  ) {}
+
+  @Query(() => DatasourceType, { nullable: true })
+  @RootField('datasource.read')
+  async datasource(
+    @Context('principal') caller: Principal,
+    @Args('name') name: string,
+  ): Promise<DatasourceType | null> {
+    const view = await found(this.service.read(caller, name));
+    return view && this.nodes.datasource(view);
+  }
+
+  @Query(() => DatasourceConnection)
+  @RootField('datasource.read')
+  async datasources(
+    @Context('principal') caller: Principal,
+    @Args() page: PageArgs,
+    @Args('filter', { type: () => DatasourceFilterInput, nullable: true }) given?: DatasourceFilterInput | null,
+  ): Promise<Connection<DatasourceType>> {
+    const filter = filterOf(given);
+    const cursors = new Cursors('datasources', filter);
+    return toConnection(await this.service.listKeyset(caller, filter, cursors.page(page)), {
+      cursors,
+      keyOf: ({ name }) => name,
+      nodeOf: (view) => this.nodes.datasource(view),
+      count: () => this.service.count(caller, filter),
+    });
+  }
+
+  @Query(() => [DatasourceGrantType])
+  @RootField('datasource.grant')
+  async datasourceGrants(
+    @Context('principal') caller: Principal,
+    @Args('name') name: string,
+  ): Promise<DatasourceGrantType[]> {
+    return (await this.service.grants(caller, name)).map((view) => this.nodes.grant(view));
+  }
+
+  @Query(() => SchemaListType)
+  @RootField('datasource.introspect')
+  @Cost(LIVE_COST)
+  datasourceSchemas(@Context('principal') caller: Principal, @Args('name') name: string): Promise<SchemaListType> {
+    return this.introspection.schemas(caller, name);
+  }
+
+  @Query(() => TableListType)
+  @RootField('datasource.introspect')
+  @Cost(LIVE_COST)
+  datasourceTables(
+    @Context('principal') caller: Principal,
+    @Args('name') name: string,
+    @Args('namespace', namespaceArg) namespace?: string[] | null,
+  ): Promise<TableListType> {
+    return this.introspection.tables(caller, name, { namespace: namespace ?? undefined });
+  }
+
+  @Query(() => [ColumnType])
+  @RootField('datasource.introspect')
+  @Cost(LIVE_COST)
+  async datasourceColumns(
+    @Context('principal') caller: Principal,
+    @Args('name') name: string,
+    @Args('table') table: string,
+    @Args('namespace', namespaceArg) namespace?: string[] | null,
+  ): Promise<ColumnType[]> {
+    const columns = await this.introspection.columns(caller, name, { table, namespace: namespace ?? undefined });
+    return columns.map((view) => this.nodes.column(view));
+  }
+}

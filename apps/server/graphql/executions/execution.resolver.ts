@@ -1,0 +1,159 @@
+import { Args, Context, Int, Mutation, Parent, Query, ResolveField, Resolver, ID } from '@nestjs/graphql';
+import { ExecutionEvents, ExecutionResults, ExecutionService, Launcher } from '#libs/executions';
+import type { Principal } from '#libs/kernel';
+import { OperationContext } from '../engine/operation-context.js';
+import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
+import { Cursors } from '../paging/cursor.js';
+import { pageOfList } from '../paging/list-page.js';
+import { PipelineType } from '../pipelines/pipeline.types.js';
+import { Long } from '../scalars/long.scalar.js';
+import { filterOf } from '../schema/filter.js';
+import { jsonObjectOf } from '../schema/json-input.js';
+import { Cost, RootField } from '../schema/root-field.js';
+import { ExecutionNodes } from './execution-nodes.js';
+import {
+  CancelExecutionInput,
+  ExecutePipelineInput,
+  ExecutionConnection,
+  ExecutionEventConnection,
+  ExecutionFilterInput,
+  ExecutionPayload,
+  ExecutionType,
+  ResultPageType,
+  type ExecutionEventType,
+} from './execution.types.js';
+
+const RESULT_COST = 20;
+/** A run emits a handful of events and two per node: all of them are read for any page of them. */
+const ALL_EVENTS = 100_000;
+
+@Resolver(() => ExecutionType)
+export class ExecutionResolver {
+  constructor(
+    private readonly executions: ExecutionService,
+    private readonly events: ExecutionEvents,
+    private readonly results: ExecutionResults,
+    private readonly launcher: Launcher,
+    private readonly nodes: ExecutionNodes,
+  ) {}
+
+  @Query(() => ExecutionType, { nullable: true })
+  @RootField('execution.read')
+  execution(
+    @Context() context: OperationContext,
+    @Args('id', { type: () => ID }) id: string,
+  ): Promise<ExecutionType | undefined> {
+    return this.nodes.load(context, id);
+  }
+
+  /** Newest first. */
+  @Query(() => ExecutionConnection, { name: 'executions' })
+  @RootField('execution.read')
+  async list(
+    @Context('principal') caller: Principal,
+    @Args() page: PageArgs,
+    @Args('filter', { type: () => ExecutionFilterInput, nullable: true }) given?: ExecutionFilterInput | null,
+  ): Promise<Connection<ExecutionType>> {
+    const filter = filterOf(given);
+    const cursors = new Cursors('executions', filter);
+    const listing = await this.executions.listKeyset(caller, filter, cursors.page(page));
+    return this.nodes.connection(listing, cursors, { count: () => this.executions.count(caller, filter) });
+  }
+
+  /** Rows of the result; the errors of the cursor are the field's. */
+  @ResolveField(() => ResultPageType, { nullable: true })
+  @Cost(RESULT_COST)
+  async result(
+    @Parent() { id }: ExecutionType,
+    @Context('principal') caller: Principal,
+    @Args('offset', { type: () => Long, nullable: true }) offset?: number | null,
+    @Args('limit', { type: () => Int, nullable: true }) limit?: number | null,
+  ): Promise<ResultPageType> {
+    const asked = { offset: offset ?? undefined, limit: limit ?? undefined };
+    return this.nodes.result(await this.results.page(caller, id, asked));
+  }
+
+  @ResolveField(() => ExecutionConnection)
+  children(
+    @Parent() { id }: ExecutionType,
+    @Context() context: OperationContext,
+    @Args() page: PageArgs,
+  ): Promise<Connection<ExecutionType>> {
+    return this.nodes.pageOf(context, 'parent', id, {}, page);
+  }
+
+  @ResolveField(() => ExecutionEventConnection, { name: 'events' })
+  @Cost(RESULT_COST)
+  async eventsOf(
+    @Parent() { id }: ExecutionType,
+    @Context('principal') caller: Principal,
+    @Args() asked: PageArgs,
+  ): Promise<Connection<ExecutionEventType>> {
+    const { events } = await this.events.page(caller, id, { after: 0, limit: ALL_EVENTS });
+    const keyOf = (event: (typeof events)[number]): string => String(event.event_id).padStart(12, '0');
+    const cursors = new Cursors('executionEvents', { id });
+    return toConnection(pageOfList(events, keyOf, cursors.page(asked)), {
+      cursors,
+      keyOf,
+      nodeOf: ({ event_id, event, timestamp, data }) =>
+        this.nodes.event(id, { eventId: event_id, type: event, timestamp, data: data.text }),
+      count: () => events.length,
+    });
+  }
+
+  /** Starts a run that nobody has to watch; the answer is the running execution. */
+  @Mutation(() => ExecutionPayload)
+  @RootField('pipeline.execute')
+  async executePipeline(
+    @Context() context: OperationContext,
+    @Args('input') input: ExecutePipelineInput,
+  ): Promise<ExecutionPayload> {
+    const { principal } = context;
+    const { executionId } = await this.launcher.launch(principal, {
+      pipelineId: input.id,
+      version: input.version ?? undefined,
+      parameters: input.parametersJson == null ? {} : jsonObjectOf(input.parametersJson, 'parametersJson'),
+      triggeredVia: principal.method === 'session' ? 'UI' : 'REST',
+      detached: true,
+      idempotencyKey: input.idempotencyKey ?? undefined,
+      resultTtlSeconds: input.resultTtlSeconds ?? undefined,
+      resultPageRows: input.resultPageRows ?? undefined,
+    });
+    return { execution: await this.nodes.load(context, executionId) };
+  }
+
+  /** Asks for the end of a run; `execution_aborted` tells that it came. */
+  @Mutation(() => ExecutionPayload)
+  @RootField('execution.cancel')
+  async cancelExecution(
+    @Context() context: OperationContext,
+    @Args('input') { id }: CancelExecutionInput,
+  ): Promise<ExecutionPayload> {
+    await this.executions.cancel(context.principal, id);
+    return { execution: await this.nodes.load(context, id) };
+  }
+}
+
+/** The runs of a pipeline. */
+@Resolver(() => PipelineType)
+export class PipelineExecutionsResolver {
+  constructor(private readonly nodes: ExecutionNodes) {}
+
+  @ResolveField(() => ExecutionConnection)
+  executions(
+    @Parent() { id }: PipelineType,
+    @Context() context: OperationContext,
+    @Args() page: PageArgs,
+    @Args('filter', { type: () => ExecutionFilterInput, nullable: true }) given?: ExecutionFilterInput | null,
+  ): Promise<Connection<ExecutionType>> {
+    return this.nodes.pageOf(context, 'pipeline', id, filterOf(given), page);
+  }
+
+  @ResolveField(() => ExecutionType, { nullable: true })
+  lastExecution(
+    @Parent() { id }: PipelineType,
+    @Context() context: OperationContext,
+  ): Promise<ExecutionType | undefined> {
+    return this.nodes.latest(context, id);
+  }
+}

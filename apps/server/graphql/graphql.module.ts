@@ -1,0 +1,67 @@
+import { Module } from '@nestjs/common';
+import { GraphQLModule } from '@nestjs/graphql';
+import { DatasourcesModule } from '#libs/datasources';
+import { EndpointsModule } from '#libs/endpoints';
+import { ExecutionsModule } from '#libs/executions';
+import { Admission, IdentityModule } from '#libs/identity';
+import { PipelinesModule } from '#libs/pipelines';
+import { TemplatesModule } from '#libs/templates';
+import { WorkspacesModule } from '#libs/workspaces';
+import { DatasourceNodes } from './datasources/datasource-nodes.js';
+import { EndpointNodes } from './endpoints/endpoint-nodes.js';
+import { GraphqlEngine } from './engine/graphql-engine.js';
+import { guardSchema } from './engine/guarded-schema.js';
+import { SchemaDriver } from './engine/schema-driver.js';
+import { ExecutionNodes } from './executions/execution-nodes.js';
+import { ExecutionUpdates } from './executions/execution-updates.js';
+import { GraphqlController } from './graphql.controller.js';
+import { Actors } from './identity/actor.js';
+import { IdentityNodes } from './identity/identity-nodes.js';
+import { PipelineNodes } from './pipelines/pipeline-nodes.js';
+import { RESOLVERS } from './schema/resolvers.js';
+import { schemaOptions } from './schema/schema-options.js';
+import { StandingRight } from './subscriptions/standing-right.js';
+import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
+import { TemplateNodes } from './templates/template-nodes.js';
+import { WorkspaceNodes } from './workspaces/workspace-nodes.js';
+
+const FAMILIES = [
+  IdentityModule,
+  WorkspacesModule,
+  DatasourcesModule,
+  TemplatesModule,
+  PipelinesModule,
+  ExecutionsModule,
+  EndpointsModule,
+];
+
+const NODES = [
+  Actors,
+  IdentityNodes,
+  WorkspaceNodes,
+  DatasourceNodes,
+  TemplateNodes,
+  PipelineNodes,
+  ExecutionNodes,
+  ExecutionUpdates,
+  EndpointNodes,
+];
+
+/** The GraphQL door: thin resolvers over the services that REST uses (03 §12, §13). */
+@Module({
+  imports: [
+    ...FAMILIES,
+    GraphQLModule.forRootAsync({
+      driver: SchemaDriver,
+      imports: [IdentityModule],
+      inject: [Admission],
+      useFactory: (admission: Admission) => ({
+        ...schemaOptions,
+        transformSchema: (schema) => guardSchema(schema, admission),
+      }),
+    }),
+  ],
+  controllers: [GraphqlController],
+  providers: [...RESOLVERS, ...NODES, GraphqlEngine, StandingRight, SubscriptionStreams],
+})
+export class GraphqlDoor {}

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Field, ObjectType } from '@nestjs/graphql';
+import { UserService, type ActorView } from '#libs/identity';
+import { Batch } from '../engine/batch.js';
+import type { Lazy } from '../engine/lazy.js';
+import { NodeInterface } from '../schema/node.interface.js';
+
+/** A user as others see one; the address only where the viewer may see it. */
+@ObjectType('Actor', { implements: () => [NodeInterface] })
+export class ActorType extends NodeInterface {
+  @Field(() => String)
+  displayName!: string;
+
+  @Field(() => String, { nullable: true })
+  email?: string | null;
+
+  @Field(() => String, { nullable: true })
+  profilePictureUrl?: string | null;
+}
+
+/** The people behind ids, all of an operation in one statement. */
+@Injectable()
+export class Actors {
+  readonly #people: Batch<string, ActorView>;
+
+  constructor(users: UserService) {
+    this.#people = new Batch((principal, ids) => users.actor(ids, principal));
+  }
+
+  of(id: string): Lazy<ActorType> {
+    return async (_args, context) => {
+      const view = await context.load(this.#people, id);
+      return view ? toActor(view) : { id, displayName: 'Unknown user' };
+    };
+  }
+
+  maybe(id: string | null): Lazy<ActorType | null> {
+    return id === null ? () => null : this.of(id);
+  }
+}
+
+export function toActor({ id, display_name, email, profile_picture_url }: ActorView): ActorType {
+  return { id, displayName: display_name, email, profilePictureUrl: profile_picture_url };
+}

@@ -1,0 +1,81 @@
+import { Args, Context, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
+import { ApiKeyService, SessionService } from '#libs/identity';
+import type { Principal } from '#libs/kernel';
+import { WorkspaceService } from '#libs/workspaces';
+import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
+import { Cursors } from '../paging/cursor.js';
+import { found } from '../schema/lookup.js';
+import { RootField } from '../schema/root-field.js';
+import { WorkspaceNodes } from '../workspaces/workspace-nodes.js';
+import { IdentityNodes } from './identity-nodes.js';
+import { ApiKeyConnection, SessionType, UserType, ViewerType, type ApiKeyType } from './identity.types.js';
+
+/** Oneself: who acts, where, with which keys and sessions. */
+@Resolver(() => UserType)
+export class IdentityResolver {
+  constructor(
+    private readonly keys: ApiKeyService,
+    private readonly sessions: SessionService,
+    private readonly workspaces: WorkspaceService,
+    private readonly nodes: IdentityNodes,
+    private readonly workspaceNodes: WorkspaceNodes,
+  ) {}
+
+  @Query(() => ViewerType)
+  @RootField('profile.read')
+  viewer(@Context('principal') caller: Principal): ViewerType {
+    const { keyId, workspace } = caller;
+    return {
+      user: () => this.nodes.self(caller),
+      authMethod: caller.method,
+      apiKey: async () => {
+        const record = keyId === undefined ? undefined : await this.keys.own(caller, keyId);
+        return record ? this.nodes.apiKey(record) : null;
+      },
+      scopes: keyId === undefined ? null : caller.scopes,
+      isSuperAdmin: caller.superAdmin,
+      activeWorkspace: async () => {
+        const view = workspace ? await found(this.workspaces.read(caller, workspace.name)) : null;
+        return view && this.workspaceNodes.workspace(view);
+      },
+      memberships: () => this.nodes.memberships(caller.userId),
+      capabilities: this.nodes.capabilities(caller),
+    };
+  }
+
+  @Query(() => [SessionType], { name: 'sessions' })
+  @RootField('session.own')
+  async listSessions(@Context('principal') caller: Principal): Promise<SessionType[]> {
+    return (await this.sessions.list(caller)).map((view) => this.nodes.session(view));
+  }
+
+  /** `all`: every key of the workspace, for its administrators. */
+  @Query(() => ApiKeyConnection)
+  @RootField('api_key.own')
+  apiKeys(
+    @Context('principal') caller: Principal,
+    @Args() page: PageArgs,
+    @Args('all', { type: () => Boolean, nullable: true }) all?: boolean | null,
+  ): Promise<Connection<ApiKeyType>> {
+    return this.#keys(caller, { all: all ?? false }, page);
+  }
+
+  @ResolveField(() => ApiKeyConnection, { name: 'apiKeys' })
+  ownKeys(
+    @Parent() _user: UserType,
+    @Context('principal') caller: Principal,
+    @Args() page: PageArgs,
+  ): Promise<Connection<ApiKeyType>> {
+    return this.#keys(caller, { all: false }, page);
+  }
+
+  async #keys(caller: Principal, request: { all: boolean }, page: PageArgs): Promise<Connection<ApiKeyType>> {
+    const cursors = new Cursors('apiKeys', request);
+    return toConnection(await this.keys.listKeyset(caller, request, cursors.page(page)), {
+      cursors,
+      keyOf: ({ cursor }) => cursor,
+      nodeOf: ({ apiKey }) => this.nodes.apiKey(apiKey),
+      count: () => this.keys.count(caller, request),
+    });
+  }
+}

@@ -1,0 +1,127 @@
+import { Args, Context, ID, Int, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
+import { PenstockError, type Principal } from '#libs/kernel';
+import { PipelineAuthoring, PipelineReading } from '#libs/pipelines';
+import type { OperationContext } from '../engine/operation-context.js';
+import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
+import { Cursors } from '../paging/cursor.js';
+import { JsonText } from '../scalars/json-text.scalar.js';
+import { filterOf } from '../schema/filter.js';
+import { jsonOf } from '../schema/json-input.js';
+import { found } from '../schema/lookup.js';
+import { EMPTY_PAGE } from '../schema/page-of-parent.js';
+import { RootField } from '../schema/root-field.js';
+import { PipelineNodes } from './pipeline-nodes.js';
+import { PipelineFilterInput } from './pipeline.inputs.js';
+import {
+  PipelineConnection,
+  PipelineLevelType,
+  PipelineType,
+  PipelineVersionConnection,
+  PipelineVersionType,
+  ValidationReportType,
+} from './pipeline.types.js';
+
+@Resolver(() => PipelineType)
+export class PipelineResolver {
+  constructor(
+    private readonly reading: PipelineReading,
+    private readonly authoring: PipelineAuthoring,
+    private readonly nodes: PipelineNodes,
+  ) {}
+
+  /** By exactly one of `id` and `name`. */
+  @Query(() => PipelineType, { nullable: true })
+  @RootField('pipeline.read')
+  async pipeline(
+    @Context() context: OperationContext,
+    @Args('id', { type: () => ID, nullable: true }) id?: string | null,
+    @Args('name', { type: () => String, nullable: true }) name?: string | null,
+  ): Promise<PipelineType | null | undefined> {
+    if ((id == null) === (name == null)) {
+      throw new PenstockError('pipeline.execution.invalid_parameter_type', {
+        message: 'Name the pipeline by “id” or by “name”.',
+        details: { field: 'id', reason: 'field' },
+      });
+    }
+    if (id != null) return this.nodes.load(context, id);
+    const view = await found(this.reading.readByName(context.principal, name as string));
+    return view && this.nodes.load(context, view.id);
+  }
+
+  @Query(() => PipelineConnection)
+  @RootField('pipeline.read')
+  async pipelines(
+    @Context('principal') caller: Principal,
+    @Args() page: PageArgs,
+    @Args('filter', { type: () => PipelineFilterInput, nullable: true }) given?: PipelineFilterInput | null,
+  ): Promise<Connection<PipelineType>> {
+    const filter = filterOf(given);
+    const cursors = new Cursors('pipelines', filter);
+    return toConnection(await this.reading.listKeyset(caller, filter, cursors.page(page)), {
+      cursors,
+      keyOf: ({ name }) => name,
+      nodeOf: (summary) => this.nodes.pipeline(summary),
+      count: () => this.reading.count(caller, filter),
+    });
+  }
+
+  /** One level of the tree of names; the empty prefix is its root. */
+  @Query(() => PipelineLevelType)
+  @RootField('pipeline.read')
+  async pipelineTree(
+    @Context('principal') caller: Principal,
+    @Args('prefix') prefix: string,
+    @Args() page: PageArgs,
+  ): Promise<PipelineLevelType> {
+    const cursors = new Cursors('pipelineTree', { prefix });
+    const { folders, count, ...listing } = await this.reading.treeKeyset(caller, prefix, cursors.page(page));
+    const pipelines = toConnection(listing, {
+      cursors,
+      keyOf: ({ name }) => name,
+      nodeOf: (summary) => this.nodes.pipeline(summary),
+      count,
+    });
+    return { prefix, folders, pipelines };
+  }
+
+  /** Judges a definition as a save would, and stores nothing. */
+  @Query(() => ValidationReportType)
+  @RootField('pipeline.validate')
+  async validatePipeline(
+    @Context('principal') caller: Principal,
+    @Args('definitionJson', { type: () => JsonText }) definitionJson: string,
+  ): Promise<ValidationReportType> {
+    const report = await this.authoring.validate(caller, jsonOf(definitionJson, 'definitionJson'));
+    return {
+      valid: report.valid,
+      failures: report.failures.map((failure) => ({ details: null, ...failure })),
+      warnings: report.warnings.map(({ code, message, path }) => ({ code, message, details: { path } })),
+    };
+  }
+
+  @ResolveField(() => PipelineVersionType, { nullable: true })
+  version(
+    @Parent() { id }: PipelineType,
+    @Context() context: OperationContext,
+    @Args('number', { type: () => Int }) number: number,
+  ): Promise<PipelineVersionType | undefined> {
+    return this.nodes.version(context, id, number);
+  }
+
+  /** Highest first. */
+  @ResolveField(() => PipelineVersionConnection)
+  async versions(
+    @Parent() { id }: PipelineType,
+    @Context() context: OperationContext,
+    @Args() asked: PageArgs,
+  ): Promise<Connection<PipelineVersionType>> {
+    const cursors = new Cursors('pipelineVersions', { id });
+    const key = { parent: id, page: cursors.page(asked), filter: undefined };
+    return toConnection((await context.load(this.nodes.versionPages, key)) ?? EMPTY_PAGE, {
+      cursors,
+      keyOf: ({ version }) => String(version),
+      nodeOf: (summary) => this.nodes.versionOf(id, summary),
+      count: async (_args, { principal }) => (await this.reading.versions(principal, id)).length,
+    });
+  }
+}

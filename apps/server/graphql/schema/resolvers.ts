@@ -1,0 +1,33 @@
+import { DatasourceMutations } from '../datasources/datasource-mutations.resolver.js';
+import { DatasourceResolver } from '../datasources/datasource.resolver.js';
+import { ApiKeyBindingsResolver, EndpointResolver, PipelineEndpointsResolver } from '../endpoints/endpoint.resolver.js';
+import { ExecutionSubscriptions } from '../executions/execution-subscriptions.resolver.js';
+import { ExecutionResolver, PipelineExecutionsResolver } from '../executions/execution.resolver.js';
+import { IdentityMutations } from '../identity/identity-mutations.resolver.js';
+import { IdentityResolver } from '../identity/identity.resolver.js';
+import { PipelineMutations } from '../pipelines/pipeline-mutations.resolver.js';
+import { PipelineResolver } from '../pipelines/pipeline.resolver.js';
+import { TemplateMutations } from '../templates/template-mutations.resolver.js';
+import { TemplateResolver } from '../templates/template.resolver.js';
+import { WorkspaceMutations } from '../workspaces/workspace-mutations.resolver.js';
+import { WorkspaceResolver } from '../workspaces/workspace.resolver.js';
+
+/** The classes whose methods are fields of the schema. */
+export const RESOLVERS = [
+  IdentityResolver,
+  IdentityMutations,
+  WorkspaceResolver,
+  WorkspaceMutations,
+  DatasourceResolver,
+  DatasourceMutations,
+  TemplateResolver,
+  TemplateMutations,
+  PipelineResolver,
+  PipelineMutations,
+  ExecutionResolver,
+  PipelineExecutionsResolver,
+  ExecutionSubscriptions,
+  EndpointResolver,
+  ApiKeyBindingsResolver,
+  PipelineEndpointsResolver,
+];

@@ -1,0 +1,151 @@
+import 'reflect-metadata';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import {
+  getNamedType,
+  getNullableType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  parse,
+  validate,
+  validateSchema,
+  type GraphQLField,
+  type GraphQLSchema,
+} from 'graphql';
+import { operationRow } from '#libs/identity';
+import { operationOf } from '../engine/guarded-schema.js';
+import { OperationGate } from '../limits/operation-gate.js';
+import { bareSchema, renderSchema } from './render-schema.js';
+
+const GENERATED = new URL('../../../../docs/generated/schema.graphql', import.meta.url);
+const EXAMPLES = new URL('../../../graphiql/examples.js', import.meta.url);
+
+let schema: GraphQLSchema;
+beforeAll(async () => {
+  schema = await bareSchema();
+});
+
+function rootFields(): [string, GraphQLField<unknown, unknown>][] {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  return roots.flatMap((root) =>
+    Object.values(root?.getFields() ?? {}).map((field): [string, GraphQLField<unknown, unknown>] => [
+      `${root?.name}.${field.name}`,
+      field,
+    ]),
+  );
+}
+
+describe('the schema', () => {
+  it('is valid', () => {
+    expect(validateSchema(schema)).toEqual([]);
+  });
+
+  it('is the one that is documented, so that no change of it goes unseen', async () => {
+    expect(await renderSchema()).toBe(readFileSync(GENERATED, 'utf8'));
+  });
+
+  it('names a row of the operations table on every root field, so that none is open by forgetting', () => {
+    for (const [name, field] of rootFields()) {
+      expect({ name, row: operationRow(operationOf(field)) }).toEqual({ name, row: expect.anything() });
+    }
+    expect(rootFields().length).toBeGreaterThan(60);
+  });
+
+  it('has nullable root fields: a failed one must not void the answer of a mutation that committed', () => {
+    expect(
+      rootFields()
+        .filter(([, field]) => isNonNullType(field.type))
+        .map(([name]) => name),
+    ).toEqual([]);
+  });
+
+  it('takes one required input of its own name per mutation', () => {
+    for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+      const expected = `${field.name[0]?.toUpperCase()}${field.name.slice(1)}Input!`;
+      const shared: Record<string, string> = {
+        deactivateWorkspace: 'WorkspaceNameInput!',
+        reactivateWorkspace: 'WorkspaceNameInput!',
+        deleteWorkspace: 'WorkspaceNameInput!',
+      };
+      expect([field.name, ...field.args.map(({ name, type }) => `${name}: ${String(type)}`)]).toEqual([
+        field.name,
+        `input: ${shared[field.name] ?? expected}`,
+      ]);
+    }
+  });
+
+  it('pages every list that grows: only short ones are plain lists', () => {
+    const plain = Object.values(schema.getTypeMap())
+      .filter((type) => isObjectType(type) && !/^__|Edge$|Connection$/.test(type.name))
+      .flatMap((type) =>
+        Object.values((type as { getFields(): Record<string, GraphQLField<unknown, unknown>> }).getFields())
+          .filter((field) => isListType(getNullableType(field.type)) && isObjectType(getNamedType(field.type)))
+          .map((field) => `${type.name}.${field.name}`),
+      );
+    expect(plain.sort()).toEqual([
+      'ApiKey.bindings',
+      'DatasourceGrantsPayload.grants',
+      'Execution.nodeStats',
+      'Pipeline.endpoints',
+      'PipelineLevel.folders',
+      'PipelinePayload.warnings',
+      'PipelineVersion.nodes',
+      'PipelineVersion.parameters',
+      'PipelineVersion.pinnedTemplates',
+      'PublishedEndpoint.bindings',
+      'Query.datasourceColumns',
+      'Query.datasourceGrants',
+      'Query.sessions',
+      'ResultPage.schema',
+      'TableList.tables',
+      'TemplateLevel.folders',
+      'TemplatePayload.warnings',
+      'TemplateVersion.imports',
+      'User.memberships',
+      'ValidationReport.failures',
+      'ValidationReport.warnings',
+      'Viewer.memberships',
+    ]);
+  });
+
+  it('shows no secret: no output type has a hash of a credential or a ciphertext', () => {
+    const outputs = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type));
+    const suspicious = outputs.flatMap((type) =>
+      Object.keys(type.getFields())
+        .filter((name) => /secret|password|token|cipher|encrypted|keyHash/i.test(name))
+        .map((name) => `${type.name}.${name}`),
+    );
+    expect(suspicious.sort()).toEqual([
+      'CreateApiKeyPayload.secret',
+      'Datasource.passwordSet',
+      'User.hasPassword',
+      'User.mustChangePassword',
+      'User.passwordChangedAt',
+    ]);
+  });
+});
+
+describe('the saved examples of the console', () => {
+  const limits = {
+    documentBytes: 65_536,
+    tokens: 4000,
+    depth: 10,
+    aliases: 15,
+    rootFields: 20,
+    cost: 1000,
+    pageMax: 200,
+    introspection: true,
+  };
+
+  it('are valid and within the limits, for a first visitor presses the button', async () => {
+    const { examples } = (await import(EXAMPLES.href)) as { examples: { query: string; variables?: string }[] };
+    const gate = new OperationGate(schema, limits);
+    expect(examples.length).toBeGreaterThan(2);
+    for (const { query, variables } of examples) {
+      expect(validate(schema, parse(query)).map(({ message }) => message)).toEqual([]);
+      const verdict = gate.judge({ query, variables: JSON.parse(variables ?? '{}') as Record<string, unknown> });
+      expect('refused' in verdict && verdict.refused.map(({ message }) => message)).toBe(false);
+    }
+  });
+});

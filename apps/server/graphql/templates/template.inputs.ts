@@ -1,0 +1,113 @@
+import { Field, InputType, Int } from '@nestjs/graphql';
+import type { EntityStatus } from '#libs/lifecycle';
+import type { Dialect } from '#libs/typesystem';
+import { DialectEnum, EntityStatusEnum } from '../schema/enums.js';
+
+@InputType('TemplateFilter')
+export class TemplateFilterInput {
+  @Field(() => DialectEnum, { nullable: true })
+  dialect?: Dialect | null;
+
+  @Field(() => String, { nullable: true, description: 'Substring of name, display name or description.' })
+  q?: string | null;
+
+  @Field(() => EntityStatusEnum, { nullable: true, description: 'Default ACTIVE.' })
+  status?: EntityStatus | null;
+}
+
+@InputType()
+export class TemplateImportInput {
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => Int)
+  version!: number;
+
+  @Field(() => String)
+  alias!: string;
+}
+
+@InputType({ isAbstract: true })
+abstract class TemplateBodyInput {
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => String, { nullable: true })
+  displayName?: string | null;
+
+  @Field(() => String, { nullable: true })
+  description?: string | null;
+
+  @Field(() => Boolean, { nullable: true })
+  isLibrary?: boolean | null;
+
+  @Field(() => [TemplateImportInput], { nullable: true })
+  imports?: TemplateImportInput[] | null;
+
+  @Field(() => String)
+  body!: string;
+}
+
+@InputType()
+export class CreateTemplateInput extends TemplateBodyInput {
+  @Field(() => DialectEnum)
+  dialect!: Dialect;
+}
+
+@InputType()
+export class UpdateTemplateInput extends TemplateBodyInput {
+  @Field(() => DialectEnum, { nullable: true, description: 'Never changes; may be left out.' })
+  dialect?: Dialect | null;
+
+  @Field(() => String)
+  expectedHash!: string;
+}
+
+/** A template and the hash of what the caller has seen. */
+@InputType({ isAbstract: true })
+abstract class TemplateHashInput {
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => String)
+  expectedHash!: string;
+}
+
+@InputType()
+export class ReleaseTemplateInput extends TemplateHashInput {}
+
+@InputType()
+export class PurgeTemplateDraftInput extends TemplateHashInput {}
+
+@InputType({ isAbstract: true })
+abstract class TemplateVersionInput {
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => Int)
+  version!: number;
+}
+
+@InputType()
+export class DiscardTemplateVersionInput extends TemplateVersionInput {}
+
+@InputType()
+export class RestoreTemplateVersionInput extends TemplateVersionInput {}
+
+@InputType()
+export class SwitchTemplateInput extends TemplateVersionInput {}
+
+@InputType()
+export class PurgeTemplateVersionInput extends TemplateVersionInput {
+  @Field(() => String, { nullable: true })
+  expectedHash?: string | null;
+}
+
+@InputType()
+export class PurgeTemplateInput {
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => String, { nullable: true })
+  expectedHash?: string | null;
+}

@@ -1,0 +1,112 @@
+import { Args, Context, Int, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
+import type { Principal } from '#libs/kernel';
+import { TemplatePreview, TemplateReading } from '#libs/templates';
+import type { OperationContext } from '../engine/operation-context.js';
+import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
+import { Cursors } from '../paging/cursor.js';
+import { JsonText } from '../scalars/json-text.scalar.js';
+import { Json } from '../scalars/json.scalar.js';
+import { jsonOf } from '../schema/json-input.js';
+import { EMPTY_PAGE } from '../schema/page-of-parent.js';
+import { RootField } from '../schema/root-field.js';
+import { filterOf } from '../schema/filter.js';
+import { TemplateNodes } from './template-nodes.js';
+import { TemplateFilterInput } from './template.inputs.js';
+import {
+  TemplateConnection,
+  TemplateLevelType,
+  TemplateType,
+  TemplateVersionConnection,
+  TemplateVersionType,
+} from './template.types.js';
+
+@Resolver(() => TemplateType)
+export class TemplateResolver {
+  constructor(
+    private readonly reading: TemplateReading,
+    private readonly previews: TemplatePreview,
+    private readonly nodes: TemplateNodes,
+  ) {}
+
+  @Query(() => TemplateType, { nullable: true })
+  @RootField('template.read')
+  template(@Context() context: OperationContext, @Args('name') name: string): Promise<TemplateType | undefined> {
+    return this.nodes.load(context, name);
+  }
+
+  @Query(() => TemplateConnection)
+  @RootField('template.read')
+  async templates(
+    @Context('principal') caller: Principal,
+    @Args() page: PageArgs,
+    @Args('filter', { type: () => TemplateFilterInput, nullable: true }) given?: TemplateFilterInput | null,
+  ): Promise<Connection<TemplateType>> {
+    const filter = filterOf(given);
+    const cursors = new Cursors('templates', filter);
+    return toConnection(await this.reading.listKeyset(caller, filter, cursors.page(page)), {
+      cursors,
+      keyOf: ({ id }) => id,
+      nodeOf: (summary) => this.nodes.template(summary),
+      count: () => this.reading.count(caller, filter),
+    });
+  }
+
+  /** One level of the tree of names; the empty prefix is its root. */
+  @Query(() => TemplateLevelType)
+  @RootField('template.read')
+  async templateTree(
+    @Context('principal') caller: Principal,
+    @Args('prefix') prefix: string,
+    @Args() page: PageArgs,
+  ): Promise<TemplateLevelType> {
+    const cursors = new Cursors('templateTree', { prefix });
+    const { folders, count, ...listing } = await this.reading.treeKeyset(caller, prefix, cursors.page(page));
+    const templates = toConnection(listing, {
+      cursors,
+      keyOf: ({ id }) => id,
+      nodeOf: (summary) => this.nodes.template(summary),
+      count,
+    });
+    return { prefix, folders, templates };
+  }
+
+  /** What a template renders to; nothing runs. */
+  @Query(() => Json)
+  @RootField('template.render')
+  renderTemplate(
+    @Context('principal') caller: Principal,
+    @Args('name') name: string,
+    @Args('version', { type: () => Int, nullable: true }) version?: number | null,
+    @Args('contextJson', { type: () => JsonText, nullable: true }) contextJson?: string | null,
+    @Args('mode', { type: () => String, nullable: true, description: 'text (default) or bound.' }) mode?: string | null,
+  ): Promise<unknown> {
+    const context = contextJson == null ? undefined : jsonOf(contextJson, 'contextJson');
+    return this.previews.render(caller, { name, version, context, mode: mode ?? undefined });
+  }
+
+  @ResolveField(() => TemplateVersionType, { nullable: true })
+  version(
+    @Parent() { name }: TemplateType,
+    @Context() context: OperationContext,
+    @Args('number', { type: () => Int }) number: number,
+  ): Promise<TemplateVersionType | undefined> {
+    return this.nodes.version(context, name, number);
+  }
+
+  /** Highest first. */
+  @ResolveField(() => TemplateVersionConnection)
+  async versions(
+    @Parent() { name }: TemplateType,
+    @Context() context: OperationContext,
+    @Args() asked: PageArgs,
+  ): Promise<Connection<TemplateVersionType>> {
+    const cursors = new Cursors('templateVersions', { name });
+    const key = { parent: name, page: cursors.page(asked), filter: undefined };
+    return toConnection((await context.load(this.nodes.versionPages, key)) ?? EMPTY_PAGE, {
+      cursors,
+      keyOf: ({ version }) => String(version),
+      nodeOf: (view) => this.nodes.versionOf(view),
+      count: async (_args, { principal }) => (await this.reading.versions(principal, name)).length,
+    });
+  }
+}
