@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Controller, Get, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Post, Req, Res, UseFilters } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OperationTypeNode } from 'graphql';
 import { Configuration, PenstockError, type Principal } from '#libs/kernel';
 import { Caller } from '../http/caller.decorator.js';
-import { Cookies } from '../http/cookies.js';
 import { Operation } from '../http/operation.decorator.js';
+import { contextOf } from '../http/request-context.js';
 import { GraphqlEngine, type GraphqlAnswer } from './engine/graphql-engine.js';
+import { GraphqlErrorFilter } from './errors/graphql-error.filter.js';
 import { operationRequest } from './graphql-request.js';
 import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
 
@@ -20,13 +21,13 @@ const EVENT_STREAM = 'text/event-stream';
  * here, and each root field is judged by its own operation.
  */
 @Controller('/graphql')
+@UseFilters(GraphqlErrorFilter)
 export class GraphqlController {
   readonly #hasPage: boolean;
 
   constructor(
     private readonly engine: GraphqlEngine,
     private readonly subscriptions: SubscriptionStreams,
-    private readonly cookies: Cookies,
     configuration: Configuration,
   ) {
     this.#hasPage = configuration.get('datapipelines.graphql.graphiql');
@@ -70,7 +71,7 @@ export class GraphqlController {
       response.setHeader('Allow', 'POST, OPTIONS');
       throw new PenstockError('request.method_not_allowed', { details: { allow: ['POST', 'OPTIONS'] } });
     }
-    if (this.cookies.session(request) === undefined) return response.redirect(302, '/login?return_to=/graphql');
+    if (!contextOf(request).principal) return response.redirect(302, '/login?return_to=/graphql');
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', 'no-cache');
     response.end(await readFile(PAGE));

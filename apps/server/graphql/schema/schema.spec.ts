@@ -117,7 +117,7 @@ describe('the schema', () => {
         .map((name) => `${type.name}.${name}`),
     );
     expect(suspicious.sort()).toEqual([
-      'CreateApiKeyPayload.secret',
+      'CreatedApiKeyPayload.secret',
       'Datasource.passwordSet',
       'User.hasPassword',
       'User.mustChangePassword',
