@@ -17,10 +17,12 @@ import { ServingController } from './endpoints/serving.controller.js';
 import { GraphqlDoor } from './graphql/graphql.module.js';
 import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
+import { BodyInterceptor } from './http/body.interceptor.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationGuard } from './http/operation.guard.js';
 import { IdentityJobs } from './jobs/identity-jobs.js';
+import { DocsController } from './pages/docs.controller.js';
 import { PagesController } from './pages/pages.controller.js';
 import { DatasourcesController } from './rest/datasources.controller.js';
 import { EndpointsController } from './rest/endpoints.controller.js';
@@ -46,6 +48,7 @@ const FAMILIES = [
 const CONTROLLERS = [
   HealthController,
   PagesController,
+  DocsController,
   IdentityController,
   WorkspacesController,
   DatasourcesController,
@@ -111,6 +114,7 @@ export class AppModule {
         ExecutionStreams,
         StreamMetrics,
         { provide: APP_GUARD, useClass: OperationGuard },
+        { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
         { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
         { provide: APP_FILTER, useExisting: ErrorFilter },
       ],

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
-import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import { Drain, ExecutionJobs } from '#libs/executions';
 import { AccessTrail, Authenticator, BootstrapAdmin, CsrfTokens, UseStamps } from '#libs/identity';
@@ -17,16 +17,13 @@ import { Cookies } from '../http/cookies.js';
 import { ErrorFilter } from '../http/error.filter.js';
 import { ErrorResponses } from '../http/error-response.js';
 import { IdentityJobs } from '../jobs/identity-jobs.js';
+import { HttpListener } from '../http/listener.js';
 import { installPipeline } from '../http/pipeline.js';
 import { RouteTable } from '../http/route-table.js';
 import { routesOf } from '../http/routes-of.js';
 import { serveStatic } from '../pages/static-files.js';
 import { keepOneTimePassword, type EmbeddedStores } from './embedded.js';
 import type { Stores } from './stores.js';
-
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 60_000;
-const KEEP_ALIVE_MS = 75_000;
 
 export interface ServerParts {
   configuration: Configuration;
@@ -60,7 +57,8 @@ export class RunningServer {
 
     const cookies = new Cookies(secureCookies(configuration));
     const routes = new RouteTable();
-    const responses = new ErrorResponses(configuration.get('datapipelines.auth.base-url') ?? '', log);
+    const baseUrl = configuration.get('datapipelines.auth.base-url') ?? '';
+    const responses = new ErrorResponses(baseUrl, log);
     const module = AppModule.with([
       { provide: Configuration, useValue: configuration },
       { provide: Database, useValue: stores.database },
@@ -73,7 +71,7 @@ export class RunningServer {
       { provide: ErrorFilter, useValue: new ErrorFilter(responses, routes) },
       { provide: MetadataHealth, useValue: { check: async () => void (await stores.database.query('SELECT 1')) } },
     ]);
-    const app = await NestFactory.create<NestExpressApplication>(module, new ExpressAdapter(door), {
+    const app = await NestFactory.create<NestExpressApplication>(module, new HttpListener(door, baseUrl), {
       bodyParser: false,
       logger: false,
       abortOnError: false,
@@ -90,7 +88,7 @@ export class RunningServer {
 
   async #open(door: express.Express, cookies: Cookies, routes: RouteTable): Promise<void> {
     const { app, parts } = this;
-    const { configuration, stores } = parts;
+    const { configuration, stores, log } = parts;
     await this.bus.start();
     installPipeline(door, {
       configuration,
@@ -99,6 +97,8 @@ export class RunningServer {
       csrf: app.get(CsrfTokens),
       trail: app.get(AccessTrail),
       cookies,
+      routes,
+      log,
     });
     serveStatic(door);
     await app.init();
@@ -130,9 +130,6 @@ export class RunningServer {
   async #listen(): Promise<void> {
     const { configuration, log } = this.parts;
     const http = this.app.getHttpServer() as import('node:http').Server;
-    http.headersTimeout = HEADERS_TIMEOUT_MS;
-    http.requestTimeout = REQUEST_TIMEOUT_MS;
-    http.keepAliveTimeout = KEEP_ALIVE_MS;
     const managementPort = await this.#management.listen(
       configuration.get('datapipelines.management.port'),
       configuration.get('datapipelines.management.address'),

@@ -1,54 +1,65 @@
-import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { PenstockError, readJsonBytes, type JsonValue } from '#libs/kernel';
 import { contextOf } from './request-context.js';
 
+/** Bytes of a request body. */
 export interface BodyLimits {
-  /** Bytes of an ordinary request body. */
   request: number;
-  /** Bytes of a GraphQL request. */
   graphql: number;
 }
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-function limitFor(pathClass: string, limits: BodyLimits): number {
-  return pathClass === 'graphql' || pathClass === 'graphql_stream' ? limits.graphql : limits.request;
+function limitFor(request: Request, limits: BodyLimits): number {
+  return contextOf(request).path.class.startsWith('graphql') ? limits.graphql : limits.request;
 }
 
 /** Refuses a body that announces itself as too large, before anybody is authenticated. */
 export function announcedSize(limits: BodyLimits) {
   return (request: Request, _response: Response, next: NextFunction): void => {
-    const { path } = contextOf(request);
-    const limit = limitFor(path.class, limits);
+    const limit = limitFor(request, limits);
     if (Number(request.get('Content-Length') ?? 0) > limit) throw tooLarge(limit);
     next();
   };
 }
 
 /**
- * Reads and parses the body: JSON with exact numbers, or the sign-in form. An absent body is `undefined`.
+ * Reads and parses a body: JSON with exact numbers, or the sign-in form. An absent body is `undefined`.
  * `/graphql` is scanned by the same rules and then parsed plainly, because its variables are doubles by protocol.
  */
-export function parseBody(limits: BodyLimits) {
-  return async (request: Request, _response: Response, next: NextFunction): Promise<void> => {
-    request.body = undefined;
-    if (!WITH_BODY.has(request.method)) return next();
-    const { path } = contextOf(request);
-    const bytes = await readAll(request, limitFor(path.class, limits));
-    if (bytes.length === 0) return next();
-    const type = (request.get('Content-Type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-    if (path.class === 'login' && type === 'application/x-www-form-urlencoded') {
-      request.body = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
-      return next();
+export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
+  if (!WITH_BODY.has(request.method)) return undefined;
+  const { path } = contextOf(request);
+  const bytes = await readAll(request, limitFor(request, limits));
+  if (bytes.length === 0) return undefined;
+  const type = mediaType(request);
+  if (path.class === 'login' && type === FORM) return formFields(bytes);
+  if (type !== 'application/json') {
+    throw new PenstockError('request.unsupported_media_type', { details: { content_type: type.slice(0, 64) } });
+  }
+  const exact: JsonValue = readJsonBytes(bytes);
+  return path.class.startsWith('graphql') ? plainJson(bytes) : exact;
+}
+
+export const FORM = 'application/x-www-form-urlencoded';
+
+export function mediaType(request: Request): string {
+  return (request.get('Content-Type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** The fields of a form by name. @throws the generic 400 with `reason: repeated` for a name that stands twice */
+function formFields(bytes: Buffer): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(bytes.toString('utf8'))) {
+    if (fields.has(name)) {
+      throw new PenstockError('pipeline.execution.invalid_parameter_type', {
+        message: `“${name.slice(0, 64)}” stands in the form more than once.`,
+        details: { field: name.slice(0, 64), reason: 'repeated' },
+      });
     }
-    if (type !== 'application/json') {
-      throw new PenstockError('request.unsupported_media_type', { details: { content_type: type.slice(0, 64) } });
-    }
-    const exact: JsonValue = readJsonBytes(bytes);
-    request.body = path.class.startsWith('graphql') ? plainJson(bytes) : exact;
-    next();
-  };
+    fields.set(name, value);
+  }
+  return Object.fromEntries(fields);
 }
 
 /** Only for text that `readJsonBytes` accepted a moment ago. */
@@ -57,13 +68,23 @@ function plainJson(bytes: Buffer): unknown {
   return JSON.parse(bytes.toString('utf8'));
 }
 
-async function readAll(stream: IncomingMessage, limit: number): Promise<Buffer> {
+/**
+ * The whole body. A refusal leaves the stream standing: closing it would cut the connection before the client, which
+ * is still sending, has read why. The rest is discarded unread, within the server's request timeout.
+ */
+async function readAll(request: Request, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
+  const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  try {
+    for await (const chunk of pieces) {
+      size += chunk.length;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof PenstockError) throw error;
+    throw new PenstockError('request.malformed', { message: 'The request ended before its body did.', cause: error });
   }
   return Buffer.concat(chunks, size);
 }

@@ -10,27 +10,42 @@ export function parseProxies(blocks: readonly string[]): TrustedProxies {
   );
 }
 
-/** The peer, or the right-most untrusted hop of `X-Forwarded-For` when the peer is a trusted proxy (04 §2). */
+/**
+ * The peer, or the right-most untrusted hop of `X-Forwarded-For` when the peer is a trusted proxy (04 §2). Reading
+ * stops at a hop that is no address: what stands left of it was written by nobody we trust.
+ */
 export function clientAddress(request: Request, proxies: TrustedProxies): string {
   const peer = request.socket.remoteAddress ?? '127.0.0.1';
-  if (!isTrusted(peer, proxies)) return normalise(peer);
-  const hops = (request.get('X-Forwarded-For') ?? '')
-    .split(',')
-    .map((hop) => hop.trim())
-    .filter((hop) => ipaddr.isValid(hop));
-  for (let index = hops.length - 1; index >= 0; index--) {
-    const hop = hops[index] as string;
-    if (!isTrusted(hop, proxies)) return normalise(hop);
+  const hops = (request.get('X-Forwarded-For') ?? '').split(',').map(withoutPort);
+  let nearest = peer;
+  while (isTrusted(nearest, proxies)) {
+    const hop = hops.pop();
+    if (hop === undefined || !isAddress(hop)) break;
+    nearest = hop;
   }
-  return normalise(peer);
+  return isAddress(nearest) ? ipaddr.process(nearest).toString() : nearest;
 }
 
-function normalise(address: string): string {
-  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
+/** What shares one budget: an IPv4 address, or the /64 that an IPv6 client owns. */
+export function addressBlock(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  const groups = ipaddr.IPv6.parse(address).parts.slice(0, 4);
+  return `${groups.map((group) => group.toString(16)).join(':')}::/64`;
+}
+
+/** Some proxies write `1.2.3.4:5678` or `[::1]:5678`. */
+function withoutPort(hop: string): string {
+  const trimmed = hop.trim();
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed;
+}
+
+/** Four decimal parts or IPv6; the short and octal spellings of IPv4 are no addresses here. */
+function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
 function isTrusted(address: string, proxies: TrustedProxies): boolean {
-  if (!ipaddr.isValid(address)) return false;
+  if (!isAddress(address)) return false;
   const parsed = ipaddr.process(address);
   return proxies.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network as never, bits));
 }

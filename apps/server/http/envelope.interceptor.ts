@@ -17,7 +17,6 @@ export class Versioned {
 @Injectable()
 export class EnvelopeInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    if (context.getType<string>() === 'graphql') return next.handle();
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
@@ -27,7 +26,9 @@ export class EnvelopeInterceptor implements NestInterceptor {
   private finish(request: Request, response: Response, data: unknown): string | undefined {
     if (response.headersSent) return undefined;
     if (data === undefined) {
-      response.status(204);
+      // A handler that chose a redirect keeps it.
+      if (response.statusCode < 300) response.status(204);
+      response.setHeader('Cache-Control', 'no-store');
       return undefined;
     }
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -37,7 +38,7 @@ export class EnvelopeInterceptor implements NestInterceptor {
       const etag = `"${data.bodyHash}.${createHash('sha256').update(body).digest('hex').slice(0, 8)}"`;
       response.setHeader('ETag', etag);
       response.setHeader('Cache-Control', 'private, no-cache');
-      if (request.method === 'GET' && matches(request.get('If-None-Match'), etag)) {
+      if (matches(request.get('If-None-Match'), etag)) {
         response.status(304);
         return undefined;
       }
@@ -49,5 +50,5 @@ export class EnvelopeInterceptor implements NestInterceptor {
 }
 
 function matches(header: string | undefined, etag: string): boolean {
-  return (header ?? '').split(',').some((tag) => tag.trim() === etag);
+  return (header ?? '').split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
 }

@@ -26,12 +26,15 @@ export class ErrorResponses {
     const error = toPenstockError(failure);
     const correlationId = findContext(request)?.correlationId ?? '';
     this.record(request, error, correlationId);
+    if (response.writableEnded) return;
     if (response.headersSent) {
+      // An answer that broke off must not look complete.
       response.destroy();
       return;
     }
     const retryAfter = error.details['retry_after_seconds'];
     if (typeof retryAfter === 'number') response.setHeader('Retry-After', String(Math.ceil(retryAfter)));
+    for (const name of OF_AN_ANSWER) response.removeHeader(name);
     response.status(error.status);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Cache-Control', 'no-store');
@@ -45,3 +48,6 @@ export class ErrorResponses {
     else this.log.debug(error.message, fields);
   }
 }
+
+/** Headers a handler had set for the answer that did not come. */
+const OF_AN_ANSWER = ['ETag', 'Location', 'Content-Disposition', 'Content-Length'];

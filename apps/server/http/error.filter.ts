@@ -2,9 +2,10 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { Request, Response } from 'express';
 import { PenstockError } from '#libs/kernel';
 import type { ErrorResponses } from './error-response.js';
+import { findContext } from './request-context.js';
 import type { RouteTable } from './route-table.js';
 
-/** Every failure of a handler leaves through here, as one envelope. GraphQL formats its own. */
+/** Every failure of a step or a handler leaves through here, as one envelope. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
@@ -13,16 +14,19 @@ export class ErrorFilter implements ExceptionFilter {
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
-    if (host.getType<string>() === 'graphql') throw error;
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     this.responses.send(request, response, this.translate(error, request, response));
   }
 
-  /** The framework itself throws only for a path or verb that no handler has. */
+  /** The framework itself throws for a path or verb that no handler has, and for a path it cannot decode. */
   private translate(error: unknown, request: Request, response: Response): unknown {
-    if (!(error instanceof HttpException) || error.getStatus() !== 404) return error;
-    return this.routes.refusal(request, response) ?? new PenstockError('request.not_found');
+    if (!(error instanceof HttpException)) return error;
+    if (error.getStatus() === 400) return new PenstockError('request.malformed', { cause: error });
+    if (error.getStatus() !== 404) return error;
+    const { error: refusal, allow } = this.routes.refusal(findContext(request)?.path.path ?? request.path);
+    if (allow) response.setHeader('Allow', allow.join(', '));
+    return refusal;
   }
 }

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '#libs/kernel';
+import { contextOf } from './request-context.js';
 
 /**
  * Bodies and queries of the doors. What a service validates itself (documents, templates, datasources) only passes
@@ -32,9 +33,22 @@ function toFailures(issue: z.core.$ZodIssue): Failure[] {
       return failure(field, 'unknown_field', `There is no field “${field}” here.`);
     });
   }
-  const missing = issue.input === undefined || /received undefined/.test(issue.message);
   const field = path === '' ? 'body' : path;
-  return [failure(field, 'field', missing ? `“${field}” is required.` : `“${field}”: ${issue.message}.`)];
+  return [failure(field, 'field', sentence(field, issue))];
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+function sentence(field: string, issue: z.core.$ZodIssue): string {
+  if (issue.input === undefined || /received undefined/.test(issue.message)) return `“${field}” is required.`;
+  const kind = issue.code === 'invalid_type' ? KINDS[issue.expected] : undefined;
+  if (kind) return `“${field}” must be ${kind}.`;
+  return issue.code === 'custom' ? `“${field}” ${issue.message}.` : `“${field}”: ${issue.message}.`;
 }
 
 function failure(field: string, reason: string, message: string): Failure {
@@ -65,39 +79,56 @@ export function bodyObject(request: Request): JsonObject {
 
 /** One value of a query parameter; repeating it is refused rather than picking one. */
 export function queryText(request: Request, name: string): string | undefined {
-  const values = new URLSearchParams(queryOf(request)).getAll(name);
-  if (values.length > 1) {
-    throw new PenstockError('pipeline.execution.invalid_parameter_type', {
-      message: `“${name}” stands in the query more than once.`,
-      details: { field: name, reason: 'repeated' },
-    });
-  }
+  const values = queryValues(request, name);
+  if (values.length > 1) refuseQuery(name, 'repeated', `“${name}” stands in the query more than once.`);
   return values[0];
 }
 
+/** Every value of a query parameter in order, strictly decoded: what is no text is refused, never mended. */
+export function queryValues(request: Request, name: string): string[] {
+  const { query } = contextOf(request).path;
+  return query.split('&').flatMap((pair) => {
+    const mark = pair.indexOf('=');
+    const key = mark < 0 ? pair : pair.slice(0, mark);
+    if (decoded(key) !== name) return [];
+    const value = decoded(mark < 0 ? '' : pair.slice(mark + 1));
+    if (value === undefined || value.includes('\u0000')) {
+      refuseQuery(name, 'field', `“${name}” is no text: percent-encode it as UTF-8, without U+0000.`);
+    }
+    return [value];
+  });
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part.replaceAll('+', ' '));
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+/** A whole number of any length; what no double can hold exactly is clamped, as everything out of range is (03 §2). */
 export function queryInteger(request: Request, name: string): number | undefined {
   const text = queryText(request, name);
   if (text === undefined) return undefined;
-  if (/^-?\d{1,15}$/.test(text)) return Number(text);
-  throw new PenstockError('pipeline.execution.invalid_parameter_type', {
-    message: `“${name}” must be a whole number.`,
-    details: { field: name, reason: 'field' },
-  });
+  if (!/^-?\d+$/.test(text)) refuseQuery(name, 'field', `“${name}” must be a whole number.`);
+  return Math.min(Math.max(Number(text), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 
 export function queryFlag(request: Request, name: string): boolean {
   const text = queryText(request, name);
   if (text === undefined || text === 'false') return false;
   if (text === 'true' || text === '') return true;
-  throw new PenstockError('pipeline.execution.invalid_parameter_type', {
-    message: `“${name}” must be true or false.`,
-    details: { field: name, reason: 'field' },
-  });
+  return refuseQuery(name, 'field', `“${name}” must be true or false.`);
 }
 
-function queryOf(request: Request): string {
-  const mark = request.originalUrl.indexOf('?');
-  return mark < 0 ? '' : request.originalUrl.slice(mark + 1);
+/** @throws the generic 400 of bad input (03 §1) */
+export function refuseQuery(field: string, reason: 'field' | 'repeated', message: string, more = {}): never {
+  throw new PenstockError('pipeline.execution.invalid_parameter_type', {
+    message,
+    details: { field, reason, ...more },
+  });
 }
 
 export interface PageLimits {

@@ -15,7 +15,6 @@ export class OperationGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (context.getType<string>() === 'graphql') return true;
     const operation = this.reflector.get<HandlerOperation | undefined>(OPERATION, context.getHandler());
     if (operation === undefined) throw new PenstockError('internal', { message: 'The handler has no operation.' });
     if (operation === 'public') return true;

@@ -1,15 +1,20 @@
 import type { Express } from 'express';
 import type { AccessTrail, Authenticator, CsrfTokens } from '#libs/identity';
-import type { Configuration } from '#libs/kernel';
+import type { Configuration, Logger } from '#libs/kernel';
 import type { TransientStore } from '#libs/transient';
 import { authentication } from './authentication.js';
-import { announcedSize, parseBody } from './body.js';
+import { bodyLimits } from './body.interceptor.js';
+import { announcedSize } from './body.js';
 import { parseProxies } from './client-address.js';
 import type { Cookies } from './cookies.js';
-import { correlation } from './correlation.js';
+import { correlation, requestLineGuard } from './correlation.js';
 import { cors } from './cors.js';
+import { CsrfCheck } from './csrf.js';
+import { methods } from './methods.js';
 import { RateLimiter } from './rate-limit.js';
+import type { RouteTable } from './route-table.js';
 import { securityHeaders } from './security-headers.js';
+import { standing } from './standing.js';
 
 export interface PipelineParts {
   configuration: Configuration;
@@ -18,32 +23,37 @@ export interface PipelineParts {
   csrf: CsrfTokens;
   trail: AccessTrail;
   cookies: Cookies;
+  routes: RouteTable;
+  log: Logger;
 }
 
 /** Every request passes these steps in this order, whatever door it is for (03 §1, 04 §2). */
-export function installPipeline(express: Express, { configuration, transient, ...parts }: PipelineParts): void {
+export function installPipeline(express: Express, parts: PipelineParts): void {
+  const { configuration, authenticator, cookies, csrf, trail, routes } = parts;
   const baseUrl = configuration.get('datapipelines.auth.base-url');
-  const limits = {
-    request: configuration.get('datapipelines.limits.max-request-bytes'),
-    graphql: configuration.get('datapipelines.graphql.max-body-bytes'),
-  };
-  const limiter = new RateLimiter(transient, {
-    perSecond: configuration.get('datapipelines.rate-limit.requests-per-second'),
-    perMinute: configuration.get('datapipelines.rate-limit.requests-per-minute'),
-    unauthenticatedPerMinute: configuration.get('datapipelines.rate-limit.unauthenticated-per-minute'),
-    loginPerMinute: configuration.get('datapipelines.auth.rate-limit.login-per-minute'),
-  });
-  const origins = [
-    ...(baseUrl ? [new URL(baseUrl).origin] : []),
-    ...configuration.get('datapipelines.cors.allowed-origins'),
-  ];
+  const baseOrigin = baseUrl ? new URL(baseUrl).origin : undefined;
+  const limiter = new RateLimiter(
+    parts.transient,
+    {
+      perSecond: configuration.get('datapipelines.rate-limit.requests-per-second'),
+      perMinute: configuration.get('datapipelines.rate-limit.requests-per-minute'),
+      unauthenticatedPerMinute: configuration.get('datapipelines.rate-limit.unauthenticated-per-minute'),
+      loginPerMinute: configuration.get('datapipelines.auth.rate-limit.login-per-minute'),
+    },
+    parts.log,
+  );
+  const origins = [...(baseOrigin ? [baseOrigin] : []), ...configuration.get('datapipelines.cors.allowed-origins')];
 
   express.use(correlation(parseProxies(configuration.get('datapipelines.auth.trusted-proxies'))));
   express.use(securityHeaders({ https: baseUrl?.startsWith('https:') ?? false }));
-  express.use(announcedSize(limits));
+  express.use(requestLineGuard());
+  express.use(announcedSize(bodyLimits(configuration)));
   express.use(cors(origins));
+  express.use(methods(routes));
   express.use(limiter.damper());
-  express.use(authentication({ ...parts, limiter, baseOrigin: baseUrl ? new URL(baseUrl).origin : undefined }));
+  express.use(
+    authentication({ authenticator, cookies, limiter, csrf: new CsrfCheck(csrf, cookies, trail, baseOrigin) }),
+  );
   express.use(limiter.perPrincipal());
-  express.use(parseBody(limits));
+  express.use(standing());
 }

@@ -1,6 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
-import { PenstockError } from '#libs/kernel';
-import type { TransientStore } from '#libs/transient';
+import { PenstockError, type Logger } from '#libs/kernel';
+import { TransientUnavailable, type TransientStore } from '#libs/transient';
+import { addressBlock } from './client-address.js';
+import { LocalWindows } from './local-windows.js';
 import { contextOf } from './request-context.js';
 
 export interface RateLimits {
@@ -10,62 +12,79 @@ export interface RateLimits {
   loginPerMinute: number;
 }
 
+/** Probes and files cost nothing worth limiting, and a monitor must never be told to slow down. */
+const EXEMPT = new Set(['probe', 'asset', 'docs', 'public_page']);
+
 /** Windows are shared through the store, so replicas do not multiply a budget. Fails closed (03 §2). */
 export class RateLimiter {
+  readonly #local = new LocalWindows();
+  #storeIsDown = false;
+
   constructor(
-    private readonly store: TransientStore,
+    private readonly store: Pick<TransientStore, 'hit'>,
     private readonly limits: RateLimits,
+    private readonly log: Logger,
   ) {}
 
-  /** Before authentication: attempts per address on the sign-in paths. */
+  /**
+   * Before authentication: attempts per address on the sign-in paths. Without the store each instance counts for
+   * itself, because signing in needs the database only (04 §9.3).
+   */
   damper() {
-    return async (request: Request, _response: Response, next: NextFunction): Promise<void> => {
+    return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
       const { path, sourceIp } = contextOf(request);
       if (path.class === 'login' && request.method === 'POST') {
-        await this.#spend(`login:${addressBlock(sourceIp)}`, [['minute', 60, this.limits.loginPerMinute]]);
+        const window: Window = ['minute', 60, this.limits.loginPerMinute];
+        const subject = `login:${addressBlock(sourceIp)}`;
+        const [budget] = await this.#count(subject, [window]).catch((error: unknown) => {
+          if (!(error instanceof PenstockError)) throw error;
+          return [toBudget(this.#local.hit(subject, 60), window)];
+        });
+        refuseIfOver(budget as Budget, response);
       }
       next();
     };
   }
 
-  /** As soon as the principal is known: a key spends its owner's budget. */
+  /** As soon as the principal is known, so that refusals spend too; a key spends its owner's budget. */
   perPrincipal() {
     return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
       const { path, principal, sourceIp } = contextOf(request);
-      if (path.class === 'probe' || path.class === 'asset' || path.class === 'page' || path.class === 'docs')
-        return next();
+      if (EXEMPT.has(path.class)) return next();
       const windows: Window[] = principal
         ? [
             ['second', 1, this.limits.perSecond],
             ['minute', 60, this.limits.perMinute],
           ]
         : [['minute', 60, this.limits.unauthenticatedPerMinute]];
-      const tightest = await this.#spend(principal ? principal.userId : `ip:${addressBlock(sourceIp)}`, windows);
-      response.setHeader('RateLimit-Limit', String(tightest.limit));
-      response.setHeader('RateLimit-Remaining', String(tightest.remaining));
-      response.setHeader('RateLimit-Reset', String(tightest.resetAt));
+      const budgets = await this.#count(principal ? principal.userId : `ip:${addressBlock(sourceIp)}`, windows);
+      refuseIfOver(tightest(budgets), response);
       next();
     };
   }
 
   /** A failed authentication spends the address's budget, so guessing keys is limited too. */
-  async spendFailure(sourceIp: string): Promise<void> {
-    await this.#spend(`ip:${addressBlock(sourceIp)}`, [['minute', 60, this.limits.unauthenticatedPerMinute]]);
+  async spendFailure(sourceIp: string, response: Response): Promise<void> {
+    const window: Window = ['minute', 60, this.limits.unauthenticatedPerMinute];
+    refuseIfOver(tightest(await this.#count(`ip:${addressBlock(sourceIp)}`, [window])), response);
   }
 
-  async #spend(subject: string, windows: readonly Window[]): Promise<Budget> {
-    const hits = await this.store.hit(
-      subject,
-      windows.map(([, seconds, limit]) => ({ seconds, limit })),
-    );
-    const budgets = hits.map((hit, index) => toBudget(hit, windows[index] as Window));
-    const over = budgets.find((budget) => budget.over);
-    if (over) {
-      throw new PenstockError('rate_limit.exceeded', {
-        details: { limit: over.limit, window: over.window, retry_after_seconds: Math.max(1, over.resetIn) },
-      });
+  /** @throws `rate_limit.unavailable` when the store does not count; one warning per outage */
+  async #count(subject: string, windows: readonly Window[]): Promise<Budget[]> {
+    try {
+      const hits = await this.store.hit(
+        subject,
+        windows.map(([, seconds, limit]) => ({ seconds, limit })),
+      );
+      this.#storeIsDown = false;
+      return hits.map((hit, index) => toBudget(hit, windows[index] as Window));
+    } catch (error) {
+      if (!(error instanceof TransientUnavailable)) throw error;
+      if (!this.#storeIsDown)
+        this.log.warn('The store of rate limits does not answer: requests are refused.', { error });
+      this.#storeIsDown = true;
+      throw new PenstockError('rate_limit.unavailable', { details: { retry_after_seconds: 1 }, cause: error });
     }
-    return budgets.reduce((tightest, budget) => (budget.remaining < tightest.remaining ? budget : tightest));
   }
 }
 
@@ -80,6 +99,22 @@ interface Budget {
   over: boolean;
 }
 
+/** The headers describe the window with the least left; a refusal carries them too. */
+function refuseIfOver(budget: Budget, response: Response): void {
+  response.setHeader('RateLimit-Limit', String(budget.limit));
+  response.setHeader('RateLimit-Remaining', String(budget.remaining));
+  response.setHeader('RateLimit-Reset', String(budget.resetAt));
+  if (!budget.over) return;
+  throw new PenstockError('rate_limit.exceeded', {
+    details: { limit: budget.limit, window: budget.window, retry_after_seconds: Math.max(1, budget.resetIn) },
+  });
+}
+
+function tightest(budgets: readonly Budget[]): Budget {
+  const over = budgets.find((budget) => budget.over);
+  return over ?? budgets.reduce((least, budget) => (budget.remaining < least.remaining ? budget : least));
+}
+
 function toBudget(
   hit: { count: number; resetAtSeconds: number; nowSeconds: number },
   [window, , limit]: Window,
@@ -92,9 +127,4 @@ function toBudget(
     resetIn: hit.resetAtSeconds - hit.nowSeconds,
     over: hit.count > limit,
   };
-}
-
-/** IPv6 clients own a /64, not an address. */
-function addressBlock(address: string): string {
-  return address.includes(':') ? `${address.split(':').slice(0, 4).join(':')}::/64` : address;
 }

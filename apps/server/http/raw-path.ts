@@ -16,6 +16,7 @@ export type PathClass =
   | 'probe'
   | 'docs'
   | 'asset'
+  | 'public_page'
   | 'page';
 
 export interface ClassifiedPath {
@@ -29,50 +30,85 @@ export interface ClassifiedPath {
 /** A URL longer than this is refused (03 §1). */
 const MAX_URL_BYTES = 8192;
 
-const EXACT: Record<string, PathClass> = {
-  '/graphql': 'graphql',
-  '/graphql/stream': 'graphql_stream',
-  '/login': 'login',
-  '/logout': 'logout',
-  '/workspace/switch': 'workspace_switch',
-  '/health': 'probe',
-  '/ready': 'probe',
-  '/info': 'probe',
-  '/favicon.ico': 'asset',
-  '/robots.txt': 'asset',
-  '/api/v1/auth/providers': 'public_rest',
-};
+const EXACT: ReadonlyMap<string, PathClass> = new Map([
+  ['/graphql', 'graphql'],
+  ['/graphql/stream', 'graphql_stream'],
+  ['/login', 'login'],
+  ['/logout', 'logout'],
+  ['/workspace/switch', 'workspace_switch'],
+  ['/health', 'probe'],
+  ['/ready', 'probe'],
+  ['/info', 'probe'],
+  ['/favicon.ico', 'asset'],
+  ['/robots.txt', 'asset'],
+  ['/', 'public_page'],
+  ['/reset-password', 'public_page'],
+  ['/skill.md', 'public_page'],
+  ['/llms.txt', 'public_page'],
+  ['/api/v1/auth/providers', 'public_rest'],
+]);
 
 const PREFIXES: readonly [string, PathClass][] = [
   ['/api/v1/', 'rest'],
   ['/api/x/', 'endpoint'],
   ['/assets/', 'asset'],
   ['/docs/', 'docs'],
+  ['/skill/', 'public_page'],
+  ['/login/oauth2/code/', 'public_page'],
+  ['/oauth2/authorization/', 'public_page'],
 ];
 
+/** The classes of the public list (04 §2): no credential is asked for, and none is looked at. */
+const PUBLIC: ReadonlySet<PathClass> = new Set(['login', 'public_rest', 'probe', 'docs', 'asset', 'public_page']);
+
+export function isPublic(pathClass: PathClass): boolean {
+  return PUBLIC.has(pathClass);
+}
+
+/** Roots that answer machines: a browser that strays there is told so in JSON, never sent to a page (03 §1). */
+const MACHINE_ROOT = /^\/(api|graphql|mcp|skill|\.well-known)(\/|$)/;
+
+/** Whether a path may be a page of the console. */
+export function isPagePath({ class: pathClass, path }: ClassifiedPath): boolean {
+  return pathClass === 'page' && !MACHINE_ROOT.test(path);
+}
+
+/**
+ * @throws PenstockError `request.uri_too_long`; `request.path_invalid` for spellings that two parsers may read
+ *   differently: encoded separators, NUL, backslash, `;`, dot segments, escapes that are no UTF-8
+ */
 export function classifyPath(rawUrl: string): ClassifiedPath {
   if (Buffer.byteLength(rawUrl) > MAX_URL_BYTES) throw new PenstockError('request.uri_too_long');
   const mark = rawUrl.indexOf('?');
   const path = mark < 0 ? rawUrl : rawUrl.slice(0, mark);
   const query = mark < 0 ? '' : rawUrl.slice(mark + 1);
-  refuseAmbiguous(path);
-  return { class: EXACT[path] ?? PREFIXES.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'page', path, query };
+  const reason = ambiguity(path) ?? (/[^\x21-\x7e]/.test(query) ? 'forbidden_character' : undefined);
+  if (reason) throw new PenstockError('request.path_invalid', { details: { reason } });
+  return { class: EXACT.get(path) ?? prefixClass(path) ?? 'page', path, query };
 }
 
-/** Spellings that two parsers may read differently: encoded separators, NUL, backslash, `;`, dot segments. */
-function refuseAmbiguous(path: string): void {
-  const reason = ambiguity(path);
-  if (reason) throw new PenstockError('request.path_invalid', { details: { reason } });
+function prefixClass(path: string): PathClass | undefined {
+  return PREFIXES.find(([prefix]) => path.startsWith(prefix))?.[1];
 }
 
 function ambiguity(path: string): string | undefined {
   if (!path.startsWith('/')) return 'not_absolute';
   if (/%(2f|5c|00)/i.test(path)) return 'encoded_separator';
-  if (/[\\;\u0000-\u001f\u007f]/.test(path)) return 'forbidden_character';
-  if (/%(?![0-9a-f]{2})/i.test(path)) return 'percent_encoding';
+  if (/[\\;]|[^\x21-\x7e]/.test(path)) return 'forbidden_character';
+  if (!isDecodable(path)) return 'percent_encoding';
   for (const segment of path.split('/')) {
     const plain = segment.replace(/%2e/gi, '.');
     if (plain === '.' || plain === '..') return 'dot_segment';
   }
   return undefined;
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch (error) {
+    if (error instanceof URIError) return false;
+    throw error;
+  }
 }

@@ -1,11 +1,13 @@
 import type { Request } from 'express';
-import type { Principal } from '#libs/kernel';
+import type { PenstockError, Principal } from '#libs/kernel';
 import type { ClassifiedPath } from './raw-path.js';
 
 /** What the request pipeline has found out so far; later steps and handlers read it, nothing re-derives it. */
 export interface RequestContext {
   correlationId: string;
   path: ClassifiedPath;
+  /** Why the request line is refused; answered once the security headers are set. */
+  refusal?: PenstockError;
   /** Client address after trusted proxies (04 §2.1). */
   sourceIp: string;
   userAgent: string | undefined;

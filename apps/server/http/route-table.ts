@@ -1,4 +1,3 @@
-import type { Request, Response } from 'express';
 import { PenstockError } from '#libs/kernel';
 
 export interface Route {
@@ -15,12 +14,19 @@ export class RouteTable {
     this.#routes = routes.map(({ method, path }) => ({ method: method.toUpperCase(), pattern: toPattern(path) }));
   }
 
-  refusal(request: Request, response: Response): PenstockError | undefined {
-    const methods = this.#routes.filter(({ pattern }) => pattern.test(request.path)).map(({ method }) => method);
+  /** The verbs of a raw path, or undefined where nothing answers. The published tree answers GET alone (03 §7). */
+  allowed(path: string): string[] | undefined {
+    const methods = this.#routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (methods.length === 0) return undefined;
-    const allow = [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])];
-    response.setHeader('Allow', allow.join(', '));
-    return new PenstockError('request.method_not_allowed', { details: { allow } });
+    if (methods.includes('ALL')) return ['GET', 'OPTIONS'];
+    return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])];
+  }
+
+  /** What an unanswered request is told. */
+  refusal(path: string): { error: PenstockError; allow?: string[] } {
+    const allow = this.allowed(path);
+    if (!allow) return { error: new PenstockError('request.not_found') };
+    return { error: new PenstockError('request.method_not_allowed', { details: { allow } }), allow };
   }
 }
 

@@ -4,6 +4,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CsrfTokens } from '#libs/identity';
 import { Cookies } from '../http/cookies.js';
+import { redirect } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
 
 const STATIC = join(import.meta.dirname, 'static');
@@ -27,7 +28,7 @@ export class PagesController {
   @Get('/')
   @Operation('public')
   home(@Req() request: Request, @Res() response: Response): void {
-    if (this.cookies.session(request) === undefined) return response.redirect(302, '/login');
+    if (this.cookies.session(request) === undefined) return redirect(response, '/login');
     send(response, this.#home);
   }
 
@@ -40,11 +41,10 @@ export class PagesController {
     send(response, this.#login);
   }
 
+  /** For people who signed in; a browser that did not is sent to `/login` before it gets here. */
   @Get('/settings/password')
   @Operation('public')
-  password(@Req() request: Request, @Res() response: Response): void {
-    if (this.cookies.session(request) === undefined)
-      return response.redirect(302, '/login?return_to=/settings/password');
+  password(@Res() response: Response): void {
     send(response, this.#password);
   }
 }

@@ -17,6 +17,7 @@ export async function streamCsv(
   response.setHeader('Content-Type', 'text/csv; charset=utf-8');
   response.setHeader('Content-Disposition', `attachment; filename="${executionId}.csv"`);
   response.setHeader('Cache-Control', 'no-store');
+  if (response.req.method === 'HEAD') return void response.end();
   try {
     for await (const piece of pieces) {
       if (gone.signal.aborted) return;
@@ -24,7 +25,8 @@ export async function streamCsv(
     }
     response.end();
   } catch (error) {
-    response.destroy();
-    if (!gone.signal.aborted) throw error;
+    if (gone.signal.aborted) return;
+    // Before the first byte this is a refusal like any other; later the error filter cuts the connection.
+    throw error;
   }
 }

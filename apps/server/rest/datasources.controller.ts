@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { DatasourceService, IntrospectionService } from '#libs/datasources';
 import type { Principal } from '#libs/kernel';
 import { Caller } from '../http/caller.decorator.js';
-import { bodyObject, listBody, queryFlag, queryText } from '../http/input.js';
+import { bodyObject, listBody, queryFlag, queryText, queryValues } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Paging } from './paging.js';
 
@@ -108,9 +108,8 @@ export class DatasourcesController {
 
 /** `?namespace=a&namespace=b`, `?namespace=a.b` or `?schema=a`; blank is absent (06 §8). */
 function namespaceOf(request: Request): string[] | undefined {
-  const query = new URL(request.originalUrl, 'http://query').searchParams;
-  const given = query.getAll('namespace').filter((part) => part.trim() !== '');
-  const parts = given.length > 0 ? given : query.getAll('schema').filter((part) => part.trim() !== '');
+  const given = queryValues(request, 'namespace').filter((part) => part.trim() !== '');
+  const parts = given.length > 0 ? given : queryValues(request, 'schema').filter((part) => part.trim() !== '');
   if (parts.length === 0) return undefined;
   return parts.length === 1 ? (parts[0] as string).split('.') : parts;
 }

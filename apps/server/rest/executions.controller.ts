@@ -14,6 +14,7 @@ import { momentFilter, wordFilter } from './filters.js';
 import { Paging } from './paging.js';
 
 const runRequest = z.strictObject({ version: wholeNumber.optional(), parameters: jsonObject.nullable().optional() });
+const EVENT_STREAM = 'text/event-stream';
 const EVENT_PAGE = { default: 200, max: 500 };
 
 /** Running pipelines, watching runs, reading their rows (03 §5, §6). */
@@ -43,11 +44,8 @@ export class ExecutionsController {
     @Res() response: Response,
   ): Promise<void> {
     const detached = /(^|,)\s*respond-async\s*(,|;|$)/i.test(request.get('Prefer') ?? '');
-    if (!request.accepts(detached ? 'application/json' : 'text/event-stream')) {
-      throw new PenstockError('request.not_acceptable', {
-        details: { produces: detached ? 'application/json' : 'text/event-stream' },
-      });
-    }
+    const produces = detached ? 'application/json' : EVENT_STREAM;
+    if (!request.accepts(produces)) throw notAcceptable(produces);
     const { version, parameters } = parseInput(runRequest, request.body);
     const launched = await this.launcher.launch(caller, {
       pipelineId,
@@ -99,7 +97,9 @@ export class ExecutionsController {
     @Res() response: Response,
   ): Promise<void> {
     const after = resumePoint(request);
-    if (queryText(request, 'format') !== 'json') {
+    const format = wordFilter(request, 'format', ['json', 'sse']) ?? 'sse';
+    if (format === 'sse') {
+      if (!request.accepts(EVENT_STREAM)) throw notAcceptable(EVENT_STREAM);
       return this.streams.stream(caller, { executionId, after }, response);
     }
     const asked = queryInteger(request, 'limit') ?? EVENT_PAGE.default;
@@ -117,9 +117,7 @@ export class ExecutionsController {
   ): Promise<void> {
     const format = queryText(request, 'format') ?? 'json';
     if (format !== 'json' && format !== 'csv') {
-      await this.executions.read(caller, id).catch(() => {
-        throw new PenstockError('result.execution_not_found');
-      });
+      await this.executions.read(caller, id);
       throw new PenstockError('result.format_unsupported', { details: { supported: ['json', 'csv'] } });
     }
     if (format === 'csv') return streamCsv(response, id, (signal) => this.results.csv(caller, id, signal));
@@ -161,6 +159,10 @@ export class ExecutionsController {
     response.setHeader('Cache-Control', 'no-store');
     response.end(writeJson({ schema_version: 1, correlation_id: contextOf(request).correlationId, data: { ...data } }));
   }
+}
+
+function notAcceptable(produces: string): PenstockError {
+  return new PenstockError('request.not_acceptable', { details: { produces } });
 }
 
 /** `Last-Event-ID` wins over `after`; absent is the beginning (03 §5.4). */

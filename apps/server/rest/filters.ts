@@ -1,7 +1,6 @@
 import type { Request } from 'express';
-import { PenstockError } from '#libs/kernel';
 import { DIALECTS, type Dialect } from '#libs/typesystem';
-import { queryText } from '../http/input.js';
+import { queryText, refuseQuery } from '../http/input.js';
 
 /** One of a closed set of words, or absent. */
 export function wordFilter<const W extends string>(
@@ -13,10 +12,7 @@ export function wordFilter<const W extends string>(
   if (text === undefined) return undefined;
   const word = allowed.find((each) => each === text);
   if (word !== undefined) return word;
-  throw new PenstockError('pipeline.execution.invalid_parameter_type', {
-    message: `“${name}” must be one of ${allowed.join(', ')}.`,
-    details: { field: name, reason: 'field', allowed: [...allowed] },
-  });
+  return refuseQuery(name, 'field', `“${name}” must be one of ${allowed.join(', ')}.`, { allowed: [...allowed] });
 }
 
 export function entityStatusFilter(request: Request): 'ACTIVE' | 'DISCARDED' | undefined {
@@ -31,10 +27,13 @@ export function dialectFilter(request: Request): Dialect | undefined {
 export function momentFilter(request: Request, name: string): string | undefined {
   const text = queryText(request, name);
   if (text === undefined) return undefined;
-  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text)))
-    return text;
-  throw new PenstockError('pipeline.execution.invalid_parameter_type', {
-    message: `“${name}” must be a moment such as 2026-03-01T07:05:09Z.`,
-    details: { field: name, reason: 'field' },
-  });
+  const { year, day } = MOMENT.exec(text)?.groups ?? {};
+  const instant = new Date(text);
+  // A day that its month does not have is rolled over by Date, and refused by the database.
+  const rolled = new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() !== Number(day);
+  if (year !== undefined && year !== '0000' && !Number.isNaN(instant.getTime()) && !rolled) return text;
+  return refuseQuery(name, 'field', `“${name}” must be a moment such as 2026-03-01T07:05:09Z.`);
 }
+
+const MOMENT =
+  /^(?<year>\d{4})-\d\d-(?<day>\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/;

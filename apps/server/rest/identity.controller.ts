@@ -2,10 +2,12 @@ import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from 
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { ApiKeyService, CsrfTokens, LoginService, SessionService, UserService, type MeView } from '#libs/identity';
-import { Configuration, type Principal } from '#libs/kernel';
+import { Configuration, isPenstockError, type ErrorCode, type Principal } from '#libs/kernel';
+import { FORM, mediaType } from '../http/body.js';
 import { Caller } from '../http/caller.decorator.js';
 import { Cookies } from '../http/cookies.js';
 import { anyJson, bodyObject, listBody, parseInput, queryFlag } from '../http/input.js';
+import { pointTo } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
 import { contextOf } from '../http/request-context.js';
 import { Paging } from './paging.js';
@@ -20,6 +22,13 @@ const keyRequest = z.strictObject({
   bindings: z.array(z.string()).optional(),
   expires_at: z.string().nullable().optional(),
 });
+
+/** How a form's sign-in page is told what was wrong (04 §3); anything else is an envelope. */
+const FORM_ERRORS: Partial<Record<ErrorCode, string>> = {
+  'auth.login.bad_credentials': 'credentials',
+  'auth.login.locked': 'locked',
+  'auth.login.user_inactive': 'inactive',
+};
 
 /** Sign-in, oneself, one's sessions and API keys. */
 @Controller()
@@ -47,7 +56,20 @@ export class IdentityController {
   @Post('/login')
   @HttpCode(200)
   @Operation('public')
-  async login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<MeView> {
+  async login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<MeView | undefined> {
+    if (mediaType(request) !== FORM) return this.#signIn(request, response);
+    try {
+      await this.#signIn(request, response);
+      pointTo(response, '/');
+    } catch (error) {
+      const word = isPenstockError(error) ? FORM_ERRORS[error.code] : undefined;
+      if (word === undefined) throw error;
+      pointTo(response, `/login?error=${word}`);
+    }
+    return undefined;
+  }
+
+  async #signIn(request: Request, response: Response): Promise<MeView> {
     const { email, password } = parseInput(credentials, request.body);
     const { correlationId, sourceIp, userAgent } = contextOf(request);
     const outcome = await this.logins.login(email, password, {

@@ -89,7 +89,7 @@ export class PipelinesController {
   }
 
   @Post(':id/draft/discard')
-  @Operation('pipeline.discard')
+  @Operation('pipeline.purge')
   async purgeDraft(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<void> {
     await this.lifecycle.purgeDraft(caller, id, request.get('If-Match'));
   }

@@ -37,7 +37,9 @@ export class ExecutionStreams {
         attach: request.attach,
       });
       if (watch.nothingLeft) {
-        response.status(204).end();
+        response.status(204);
+        response.setHeader('Cache-Control', 'no-store');
+        response.end();
         return;
       }
       await this.#write(principal, watch, request, response, gone);

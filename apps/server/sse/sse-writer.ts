@@ -47,6 +47,8 @@ export class SseWriter {
     response.setHeader('X-Accel-Buffering', 'no');
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.flushHeaders();
+    // A HEAD request is told what it would get, and holds no stream open.
+    if (response.req.method === 'HEAD') return this.end();
     response.write('retry: 3000\n\n');
   }
 

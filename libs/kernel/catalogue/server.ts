@@ -37,6 +37,21 @@ export const serverCodes = {
     title: 'The content type of the body is not accepted.',
     fix: 'Send JSON with "Content-Type: application/json".',
   },
+  'request.malformed': {
+    status: 400,
+    title: 'This is no complete HTTP request.',
+    fix: 'Send a well-formed HTTP/1.1 request with a "Host" header and its whole body.',
+  },
+  'request.timeout': {
+    status: 408,
+    title: 'The request took too long to arrive.',
+    fix: 'Send the headers within 10 seconds and the whole request within a minute.',
+  },
+  'request.headers_too_large': {
+    status: 431,
+    title: 'The headers of the request are too large.',
+    fix: 'Send fewer or shorter headers and cookies; together they may have 32 KiB.',
+  },
   'graphql.document_too_large': {
     status: 400,
     title: 'The GraphQL document is too large.',

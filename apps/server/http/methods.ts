@@ -1,0 +1,24 @@
+import type { NextFunction, Request, Response } from 'express';
+import { PenstockError } from '#libs/kernel';
+import { contextOf } from './request-context.js';
+import type { RouteTable } from './route-table.js';
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** TRACE and other verbs that nothing here answers (04 §9.1), and OPTIONS that is no preflight: the verbs of the path. */
+export function methods(routes: RouteTable) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const { path } = contextOf(request).path;
+    if (!METHODS.has(request.method)) {
+      const allow = routes.allowed(path) ?? ['GET', 'HEAD', 'OPTIONS'];
+      response.setHeader('Allow', allow.join(', '));
+      throw new PenstockError('request.method_not_allowed', { details: { allow } });
+    }
+    if (request.method !== 'OPTIONS') return next();
+    const allow = routes.allowed(path);
+    if (!allow) throw new PenstockError('request.not_found');
+    response.setHeader('Allow', allow.join(', '));
+    response.setHeader('Cache-Control', 'no-store');
+    response.status(204).end();
+  };
+}
