@@ -14,5 +14,8 @@ export const keys = {
   rateWindow: (subject: string, seconds: number) => `dp:rl:${subject}:${seconds === 1 ? 's' : 'm'}:`,
 };
 
+/** Nothing follows these in an execution's log (02 §10.1): what a stalled owner still had to add is dropped. */
+export const LAST_EVENTS: readonly string[] = ['pipeline_failed', 'execution_aborted', 'data_ready'];
+
 /** An ended execution's log stays this long; the seed makes it no setting (seed §9). */
 export const SEALED_EVENTS_SECONDS = 3600;

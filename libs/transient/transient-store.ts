@@ -107,7 +107,7 @@ export abstract class TransientStore {
   abstract discardResult(executionId: string, signal?: AbortSignal): Promise<void>;
 
   // Event log
-  /** Appends what is not there yet, by ascending event id. The first append decides the expiry until the log is sealed. */
+  /** Appends what is not there yet, by ascending event id; nothing behind a last event (02 §10.1). The first append decides the expiry until the log is sealed. */
   abstract appendEvents(
     executionId: string,
     events: readonly LoggedEvent[],

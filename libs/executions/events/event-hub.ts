@@ -43,12 +43,16 @@ export class EventHub {
     this.#expire(log);
   }
 
-  /** Ended without an outcome of ours; `remark` is said to watchers. */
-  abandon(log: ExecutionLog, remark?: string): void {
+  /** Ended without an outcome that could be written; `remark` is said to who watches now. Later ones see the row. */
+  abandon(log: ExecutionLog, remark: string): void {
+    this.#forget(log);
     log.abandon(remark);
-    this.table.forget(log);
-    this.store.forget(log);
-    this.#expire(log);
+  }
+
+  /** Ended by somebody else. What this instance emitted in the meantime never happened. */
+  disown(log: ExecutionLog): void {
+    this.#forget(log);
+    log.disown();
   }
 
   /** Waits until both logs have what they can have; for the drain. */
@@ -60,6 +64,12 @@ export class EventHub {
     for (const timer of this.#expiries) clearTimeout(timer);
     this.#expiries.clear();
     this.#logs.clear();
+  }
+
+  #forget(log: ExecutionLog): void {
+    this.table.forget(log);
+    this.store.forget(log);
+    this.#logs.delete(log.executionId);
   }
 
   #expire(log: ExecutionLog): void {

@@ -13,6 +13,8 @@ export interface EventSource {
   readonly remark: string | undefined;
   /** The events right after `after`, without a gap; empty when there are none yet. */
   read(after: number, limit: number): Promise<EventRecord[]>;
+  /** The event that ended the run, whatever its number. */
+  terminal(): Promise<EventRecord | undefined>;
   close(): void;
 }
 
@@ -41,6 +43,10 @@ export class LocalSource implements EventSource {
     return this.reader.range(this.log.executionId, after, limit);
   }
 
+  terminal(): Promise<EventRecord | undefined> {
+    return this.reader.terminal(this.log.executionId);
+  }
+
   close(): void {
     this.onClose();
   }
@@ -59,6 +65,10 @@ export class StoredSource implements EventSource {
 
   read(after: number, limit: number): Promise<EventRecord[]> {
     return this.reader.range(this.executionId, after, limit);
+  }
+
+  terminal(): Promise<EventRecord | undefined> {
+    return this.reader.terminal(this.executionId);
   }
 
   close(): void {

@@ -56,6 +56,7 @@ class Logs {
           .sort((a, b) => a.eventId - b.eventId)
           .slice(0, limit),
       ),
+    last: () => Promise.resolve([...this.table.values()].sort((a, b) => b.eventId - a.eventId)[0]),
   } as unknown as EventTable;
 
   readonly rows = {
@@ -182,6 +183,36 @@ describe('event streams', () => {
     const waiting = events.next();
     emit(hub, log);
     expect((await waiting).value).toMatchObject({ eventId: 502 });
+    hub.stop();
+  });
+
+  it('shows the end that others wrote, also to who was shown what a stalled owner did too late', async () => {
+    const logs = new Logs();
+    const ignore = () => undefined;
+    const hub = new EventHub(
+      new TableLogWriter(logs.eventTable, ignore),
+      new StoreLogWriter(logs.transient, 60, ignore),
+    );
+    const log = hub.open(ID);
+    const local = () => new LocalSource(log, new LogReader(logs.transient, logs.eventTable), ignore);
+    const forever = new AbortController().signal;
+    emit(hub, log);
+    const [early, late] = [watchEvents(local(), 0, forever), watchEvents(local(), 0, forever)];
+    await early.next();
+    const waiting = early.next();
+    // A sweep ended the run under number 2, and the owner wakes up with a number 2 of its own.
+    const stamp = '2026-01-01T00:00:01.000Z';
+    logs.table.set(1, { eventId: 1, type: 'node_started', timestamp: stamp, data: '{}' });
+    logs.table.set(2, { eventId: 2, type: 'execution_aborted', timestamp: stamp, data: '{}' });
+    emit(hub, log);
+    expect((await waiting).value).toMatchObject({ eventId: 2, type: 'node_started' });
+    hub.disown(log);
+    expect((await early.next()).value).toMatchObject({ eventId: 2, type: 'execution_aborted' });
+    expect((await early.next()).done).toBe(true);
+    const seen: string[] = [];
+    for await (const { eventId, type } of late) seen.push(`${eventId} ${type}`);
+    expect(seen).toEqual(['1 node_started', '2 execution_aborted']);
+    expect(hub.local(ID)).toBeUndefined();
     hub.stop();
   });
 

@@ -17,6 +17,7 @@ export class ExecutionLog {
   #storeHas = 0;
   #sealed = false;
   #remark: string | undefined;
+  #disowned = false;
 
   constructor(readonly executionId: string) {}
 
@@ -58,13 +59,18 @@ export class ExecutionLog {
     this.changed.signal();
   }
 
-  /**
-   * Ends the log without an outcome: the row belongs to somebody else, or, with a remark for watchers, could not be
-   * written.
-   */
-  abandon(remark?: string): void {
+  /** Ends the log without an outcome that could be written; `remark` is said to watchers. */
+  abandon(remark: string): void {
     this.#sealed = true;
     this.#remark = remark;
+    this.changed.signal();
+  }
+
+  /** Ends the log of a run that somebody else has ended: from here on only the shared logs tell what happened. */
+  disown(): void {
+    this.#sealed = true;
+    this.#records.length = 0;
+    this.#disowned = true;
     this.changed.signal();
   }
 
@@ -98,6 +104,7 @@ export class ExecutionLog {
 
   /** Whether `after` would begin with the very next event. */
   covers(eventId: number): boolean {
+    if (this.#disowned) return false;
     return eventId >= this.#lastId || continuing(this.after(eventId, 1), eventId).length > 0;
   }
 

@@ -1,6 +1,6 @@
 import { TransientUnavailable, type LoggedEvent, type TransientStore } from '#libs/transient';
 import type { EventTable } from '../records/event-table.js';
-import { continuing, type EventRecord, type EventType } from './event-record.js';
+import { continuing, isLastEvent, type EventRecord, type EventType } from './event-record.js';
 
 /** Reads events from whichever shared log has them: the transient one is fast, the table is the truth. */
 export class LogReader {
@@ -14,6 +14,12 @@ export class LogReader {
     const recent = await this.recent(executionId, after, limit);
     if (recent && recent.length > 0) return recent;
     return continuing(await this.table.read(executionId, after, limit), after);
+  }
+
+  /** The event that ended the run, from the table: the transaction that ended the row wrote it. */
+  async terminal(executionId: string): Promise<EventRecord | undefined> {
+    const last = await this.table.last(executionId);
+    return last && (isLastEvent(last) || last.type === 'pipeline_completed') ? last : undefined;
   }
 
   /**

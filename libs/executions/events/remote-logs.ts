@@ -119,6 +119,7 @@ class RemoteLog {
       },
       remark: undefined,
       read: (after, limit) => this.#read(after, limit),
+      terminal: () => this.reader.terminal(this.executionId),
       close: () => {
         if (!open) return;
         open = false;

@@ -28,9 +28,19 @@ export async function* watchEvents(
     }
     if (events.length > 0) continue;
     // `data_ready` comes with `pipeline_completed`, or not at all.
-    if (completed || ended) return;
+    if (completed) return;
+    if (ended) return yield* outOfOrder(source, after);
     if (!(await changed(source, version, signal))) return;
   }
+}
+
+/**
+ * The log ended and its watcher has not seen how: a stalled owner had shown events that never happened, under numbers
+ * that others have by now. The end is sent under its own number (contract 02 §10.3).
+ */
+async function* outOfOrder(source: EventSource, after: number): AsyncGenerator<EventRecord, void, void> {
+  const terminal = await source.terminal();
+  if (terminal && terminal.eventId !== after) yield terminal;
 }
 
 /** False when the watcher leaves before anything changes. */

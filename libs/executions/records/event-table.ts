@@ -64,13 +64,21 @@ export class EventTable {
         WHERE execution_id = $1 AND event_id > $2 ORDER BY event_id LIMIT $3`,
       [executionId, after, limit],
     );
-    return rows.map((row) => ({
-      eventId: row.event_id,
-      type: row.event_type,
-      timestamp: millisecondsOf(row.timestamp),
-      data: row.payload,
-    }));
+    return rows.map(recordOf);
   }
+
+  async last(executionId: string): Promise<EventRecord | undefined> {
+    const [row] = await this.database.query<EventRow>(
+      `SELECT event_id, event_type, timestamp, payload_json AS payload FROM execution_events
+        WHERE execution_id = $1 ORDER BY event_id DESC LIMIT 1`,
+      [executionId],
+    );
+    return row && recordOf(row);
+  }
+}
+
+function recordOf({ event_id, event_type, timestamp, payload }: EventRow): EventRecord {
+  return { eventId: event_id, type: event_type, timestamp: millisecondsOf(timestamp), data: payload };
 }
 
 /** `…SS.mmm000Z` to `…SS.mmmZ`: events are stamped in milliseconds. */

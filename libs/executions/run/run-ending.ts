@@ -147,7 +147,7 @@ export class RunEnding {
     this.state.ended = true;
     this.services.logger.warn('execution.fenced', { execution_id: executionId, correlation_id: correlationId });
     this.services.metrics.fenced();
-    this.services.hub.abandon(this.state.log);
+    this.services.hub.disown(this.state.log);
     return this.unrecorded('fenced');
   }
 

@@ -1,4 +1,4 @@
-import { keys, SEALED_EVENTS_SECONDS } from '../keys.js';
+import { keys, LAST_EVENTS, SEALED_EVENTS_SECONDS } from '../keys.js';
 import type { LoggedEvent } from '../transient-store.js';
 import type { ExpiringEntries } from './expiring-entries.js';
 
@@ -15,7 +15,9 @@ export class MemoryEventLogs {
   append(executionId: string, events: readonly LoggedEvent[], ttlSeconds: number): void {
     const key = keys.events(executionId);
     const log = this.entries.get<EventLog>(key) ?? { events: [], bytes: 0 };
-    const last = log.events.at(-1)?.eventId ?? 0;
+    const newest = log.events.at(-1);
+    if (newest && LAST_EVENTS.includes(newest.type)) return;
+    const last = newest?.eventId ?? 0;
     const fresh = events.filter(({ eventId }) => eventId > last);
     if (fresh.length === 0) return;
     const total = fresh.reduce((sum, { payload }) => sum + 2 * payload.length + EVENT_BYTES, log.bytes);

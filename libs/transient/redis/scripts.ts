@@ -1,3 +1,4 @@
+import { LAST_EVENTS } from '../keys.js';
 import { Script } from './script.js';
 
 /** Milliseconds by the clock of Redis, so that instances need not agree on the time. */
@@ -82,10 +83,14 @@ return redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'begun')
 
 /** KEYS stream; ARGV TTL in seconds, then id, type, time, payload of each event. */
 export const appendEvents = new Script(`
+local lasts = {${LAST_EVENTS.map((name) => `['${name}'] = true`).join(', ')}}
 local last = 0
 if redis.call('EXISTS', KEYS[1]) == 1 then
   local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
-  if newest[1] then last = tonumber(string.match(newest[1][1], '^%d+')) end
+  if newest[1] then
+    if lasts[newest[1][2][2]] then return end
+    last = tonumber(string.match(newest[1][1], '^%d+'))
+  end
 end
 for at = 2, #ARGV, 4 do
   if tonumber(ARGV[at]) > last then
