@@ -15,6 +15,7 @@ export {
   type PipelineVersionSummary,
   type PipelineView,
 } from './pipeline-views.js';
+export { ContentGate } from './content-gate.js';
 export { ExecutionPurge, PublishedEndpointReferences } from './ports.js';
 export { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
 export { PipelinesModule } from './pipelines.module.js';

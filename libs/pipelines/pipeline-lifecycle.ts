@@ -92,6 +92,7 @@ export class PipelineLifecycle {
     if (draft.status !== 'DRAFT' || draft.bodyHash !== baseHash) {
       const state = await this.repository.state(this.database, { ...draft, id: draft.pipelineId });
       this.#decide('release', { entity: draft, state }, { baseHash });
+      throw refusal('pipeline', { reason: 'conflict', subject: working(state) });
     }
     const { document } = await this.validation.accept(workspace.id, storedTree(draft.body));
     return this.#act(principal, 'pipeline.release', pipelineId, async (act) => {

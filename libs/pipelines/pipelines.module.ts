@@ -3,6 +3,7 @@ import { AuditModule } from '#libs/audit';
 import { DatasourcesModule } from '#libs/datasources';
 import { TemplatesModule } from '#libs/templates';
 import { ContextBuilder } from './binding/context-builder.js';
+import { ContentGate } from './content-gate.js';
 import { PipelineBatchReading } from './pipeline-batch-reading.js';
 import { PipelineAuthoring } from './pipeline-authoring.js';
 import { PipelineBrowseRepository } from './pipeline-browse.repository.js';
@@ -24,6 +25,7 @@ const faces = [
   PipelineLifecycle,
   PipelineCatalog,
   ContextBuilder,
+  ContentGate,
   PipelineDatasourceReferences,
   PipelineTemplatePins,
 ];
