@@ -29,6 +29,7 @@ const started = Date.now();
 buildAll();
 
 const directory = join(root, options.directory);
+mkdirSync(directory, { recursive: true, mode: 0o711 });
 mkdirSync(join(directory, 'demo'), { recursive: true, mode: 0o700 });
 const logFile = join(directory, 'demo', 'server.log');
 const port = process.env.SERVER_PORT ?? String(await freePort(8080));

@@ -25,7 +25,8 @@ export async function startEmbedded(
   directory: string,
   log: Logger,
 ): Promise<EmbeddedStores> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  // Others may pass through but not look: as root, PostgreSQL runs as a user of its own and must reach its data.
+  await mkdir(directory, { recursive: true, mode: 0o711 });
   const postgres = await startEmbeddedPostgres({ directory, log: (message) => log.info(message) });
   const secrets = await keptSecrets(join(directory, 'secrets.json'));
   return {

@@ -60,7 +60,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const user = await serviceUser();
     const programs = await binaries(user, options.log);
     const secrets = await clusterSecrets(join(folder, 'secrets'));
-    const data = await dataFolder(join(folder, 'data'), user, options.log);
+    const data = await dataFolder(join(folder, 'data'), user, options.log, secrets.superuser);
     if (await stopOrphan(data)) options.log('Ended the embedded PostgreSQL that a killed process had left running.');
     if (!(await isCluster(data))) await initialise(programs, data, user, secrets, folder);
     const postmaster = await start(programs, data, user, options, folder, secrets);
@@ -194,8 +194,8 @@ async function connect(postmaster: Postmaster, secrets: ClusterSecrets): Promise
 function foreignData(): PenstockError {
   return new PenstockError('internal', {
     message:
-      'The embedded PostgreSQL refuses the stored password: its data folder and its file of secrets do not belong ' +
-      'together. Restore both from the same backup, or remove both to begin anew.',
+      'The embedded PostgreSQL was not made with the secrets that lie beside it: its data folder and its file of secrets ' +
+      'do not belong together. Restore both from the same backup, or remove both to begin anew.',
     details: { reason: 'embedded_secrets' },
   });
 }

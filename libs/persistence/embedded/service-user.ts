@@ -56,18 +56,20 @@ function noUser(cause: unknown): PenstockError {
 
 /**
  * The folder for the database's files: `wanted`, unless the service user cannot walk down to it (below /root, say).
- * Then a folder under /var/lib/penstock that is always the same one for the same `wanted`.
+ * Then a folder under /var/lib/penstock that is always the same one for the same `wanted` and `identity`: what is made
+ * anew in the wanted place must not find the data of what stood there before.
  */
 export async function dataFolder(
   wanted: string,
   user: ServiceUser | undefined,
   log: (message: string) => void,
+  identity = '',
 ): Promise<string> {
   let folder = resolve(wanted);
   if (user) {
     const closed = await firstClosedParent(folder, user);
     if (closed) {
-      folder = join(FALLBACK_ROOT, createHash('sha256').update(folder).digest('hex').slice(0, 16));
+      folder = join(FALLBACK_ROOT, createHash('sha256').update(`${folder}\n${identity}`).digest('hex').slice(0, 16));
       log(
         `The embedded PostgreSQL runs as "${USER}", because this process is root, and "${USER}" may not enter ${closed}. ` +
           `Its data is kept in ${folder} instead of ${resolve(wanted)}.`,
