@@ -1,0 +1,158 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/persistence';
+import { ApiClient } from '../test/fixtures/api-client.js';
+import { findProgram } from '../test/fixtures/installed-program.js';
+import { startRedis, type TestRedis } from '../test/fixtures/redis.js';
+import { ADMIN, deploymentSecrets, ServerProcess } from '../test/fixtures/server-process.js';
+
+export const USERS = 4;
+export const SOURCE = 'bench-pg';
+
+/** Limits that stand for many people are lifted, because four stand here for all; nothing else differs from the defaults. */
+const LIFTED = {
+  DATAPIPELINES_RATE_LIMIT_REQUESTS_PER_SECOND: '1000000',
+  DATAPIPELINES_RATE_LIMIT_REQUESTS_PER_MINUTE: '60000000',
+  DATAPIPELINES_AUTH_RATE_LIMIT_LOGIN_PER_MINUTE: '1000',
+  DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_USER: '1000',
+};
+
+/**
+ * The product as it runs in production (one server process, PostgreSQL with fsync on, Redis where it is installed), and
+ * beside it, on the same PostgreSQL, a database for sources and for the bare handlers that measure the limits.
+ */
+export class BenchDeployment {
+  private constructor(
+    readonly directory: string,
+    readonly postgres: EmbeddedPostgres,
+    readonly redis: TestRedis | undefined,
+    readonly server: ServerProcess,
+    /** Sources and limits. */
+    readonly sourceUrl: string,
+    readonly postgresVersion: string,
+    /** `author` keys, one a user. */
+    readonly keys: readonly string[],
+    readonly admin: ApiClient,
+  ) {}
+
+  static async start(options: { profile?: string; env?: Record<string, string> }): Promise<BenchDeployment> {
+    const directory = mkdtempSync(join(tmpdir(), 'penstock-bench-'));
+    // The account that runs PostgreSQL must be able to enter.
+    chmodSync(directory, 0o755);
+    const postgres = await startEmbeddedPostgres({ directory, log: () => undefined });
+    const { url: sourceUrl, version } = await createDatabase(postgres);
+    const program = findProgram('redis-server');
+    const redis = program === undefined ? undefined : await startRedis(program);
+    const env = { ...LIFTED, ...profiling(options.profile), ...options.env };
+    const server = redis
+      ? await ServerProcess.start({ databaseUrl: postgres.url, redisUrl: redis.url, secrets: deploymentSecrets(), env })
+      : await ServerProcess.launch({ DATAPIPELINES_EMBEDDED_DIRECTORY: join(directory, 'embedded'), ...env });
+    const { email, password } = redis ? ADMIN : oneTimePassword(join(directory, 'embedded'));
+    const admin = new ApiClient(server.baseUrl);
+    await admin.login(email, password);
+    const inDefault = admin.in('default');
+    await inDefault.data('POST', '/api/v1/workspaces/default/members', {
+      email,
+      author: true,
+      promoter: true,
+      admin: true,
+    });
+    const people = redis
+      ? await otherUsers(postgres.url, server, email, `${password}-changed`)
+      : Array.from({ length: USERS }, () => inDefault);
+    const keys = await Promise.all(
+      people.map(async (person, index) => {
+        const created = await person.data('POST', '/api/v1/auth/api-keys', {
+          name: `bench ${index}`,
+          scopes: ['author'],
+        });
+        return created.key as string;
+      }),
+    );
+    const deployment = new BenchDeployment(directory, postgres, redis, server, sourceUrl, version, keys, inDefault);
+    await deployment.#registerSource();
+    return deployment;
+  }
+
+  get author(): ApiClient {
+    return ApiClient.withKey(this.server.baseUrl, this.keys[0]!);
+  }
+
+  get stores(): { postgres: string; transient: string } {
+    return {
+      postgres: `PostgreSQL ${this.postgresVersion} on the same machine`,
+      transient: this.redis ? 'Redis on the same machine' : 'transient store in memory (no redis-server found)',
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.server.end('SIGTERM');
+    await this.redis?.stop();
+    await this.postgres.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  async #registerSource(): Promise<void> {
+    const { host, pathname, username, password } = new URL(this.sourceUrl);
+    await this.admin.data('POST', '/api/v1/datasources', {
+      name: SOURCE,
+      display_name: 'Bench',
+      dialect: 'POSTGRES',
+      jdbc_url: `jdbc:postgresql://${host}${pathname}`,
+      credential: { kind: 'password', username, secret: password },
+    });
+  }
+}
+
+async function createDatabase(postgres: EmbeddedPostgres): Promise<{ url: string; version: string }> {
+  const client = new pg.Client({ connectionString: postgres.superuserUrl });
+  await client.connect();
+  try {
+    await client.query('CREATE DATABASE bench OWNER penstock');
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+    const url = new URL(postgres.url);
+    url.pathname = '/bench';
+    return { url: url.href, version: rows[0]!.server_version };
+  } finally {
+    await client.end();
+  }
+}
+
+/** The administrator and three colleagues with the same password, each signed in. */
+async function otherUsers(url: string, server: ServerProcess, email: string, password: string): Promise<ApiClient[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const emails = Array.from({ length: USERS - 1 }, (_, index) => `colleague.${index + 1}@example.com`);
+  try {
+    await client.query(
+      `WITH made AS (
+         INSERT INTO users (email, display_name, provider, provider_subject, password_hash, password_changed_at)
+         SELECT e, e, 'local', e, u.password_hash, NOW() FROM users u, unnest($1::text[]) e WHERE u.email = $2
+         RETURNING id
+       )
+       INSERT INTO workspace_members (workspace_id, user_id, author, promoter)
+       SELECT w.id, made.id, TRUE, TRUE FROM workspaces w, made WHERE w.name = 'default'`,
+      [emails, email],
+    );
+  } finally {
+    await client.end();
+  }
+  return Promise.all(
+    [email, ...emails].map(async (each) => {
+      const person = new ApiClient(server.baseUrl);
+      const answer = await person.login(each, password);
+      if (answer.status !== 200) throw new TypeError(`${each} could not sign in: ${answer.text}`);
+      return person.in('default');
+    }),
+  );
+}
+
+function oneTimePassword(directory: string): { email: string; password: string } {
+  return JSON.parse(readFileSync(join(directory, 'admin-password'), 'utf8')) as { email: string; password: string };
+}
+
+function profiling(folder: string | undefined): Record<string, string> {
+  return folder === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` };
+}

@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util';
+
+export interface BenchOptions {
+  only: readonly string[];
+  json: boolean;
+  help: boolean;
+  /** Runs of each measurement; the median counts. */
+  runs: number;
+  /** Length of one run under load. */
+  seconds: number;
+  /** Shrinks the amounts of data. */
+  quick: boolean;
+  /** Where the server leaves its CPU profile. */
+  profile?: string;
+}
+
+/** Throws a TypeError with a sentence for the person at the terminal. */
+export function readOptions(args: readonly string[], names: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', multiple: true, default: [] },
+      json: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+      profile: { type: 'string' },
+    },
+  });
+  const only = values.only.flatMap((list) => list.split(','));
+  const unknown = only.filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new TypeError(`Unknown: ${unknown.join(', ')}. There are: ${names.join(', ')}.`);
+  const { quick, json, help, profile } = values;
+  return { only, json, help, quick, profile, runs: quick ? 3 : 5, seconds: quick ? 2 : 5 };
+}

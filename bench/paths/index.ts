@@ -1,0 +1,7 @@
+import type { BenchPath } from './bench-path.js';
+import { nodeOverhead } from './node-overhead.js';
+import { staging } from './staging.js';
+import { storedResult } from './stored-result.js';
+import { trivialRun } from './trivial-run.js';
+
+export const PATHS: readonly BenchPath[] = [trivialRun, nodeOverhead, staging, storedResult];
