@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Controller, Get, Post, Req, Res, UseFilters } from '@nestjs/common';
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OperationTypeNode } from 'graphql';
 import { Configuration, PenstockError, type Principal } from '#libs/kernel';
@@ -8,7 +8,6 @@ import { Caller } from '../http/caller.decorator.js';
 import { Operation } from '../http/operation.decorator.js';
 import { contextOf } from '../http/request-context.js';
 import { GraphqlEngine, type GraphqlAnswer } from './engine/graphql-engine.js';
-import { GraphqlErrorFilter } from './errors/graphql-error.filter.js';
 import { operationRequest } from './graphql-request.js';
 import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
 
@@ -21,7 +20,6 @@ const EVENT_STREAM = 'text/event-stream';
  * here, and each root field is judged by its own operation.
  */
 @Controller('/graphql')
-@UseFilters(GraphqlErrorFilter)
 export class GraphqlController {
   readonly #hasPage: boolean;
 

@@ -14,7 +14,6 @@ import { guardSchema } from './engine/guarded-schema.js';
 import { SchemaDriver } from './engine/schema-driver.js';
 import { ExecutionNodes } from './executions/execution-nodes.js';
 import { ExecutionUpdates } from './executions/execution-updates.js';
-import { GraphqlErrorFilter } from './errors/graphql-error.filter.js';
 import { GraphqlController } from './graphql.controller.js';
 import { Actors } from './identity/actor.js';
 import { IdentityNodes } from './identity/identity-nodes.js';
@@ -63,6 +62,6 @@ const NODES = [
     }),
   ],
   controllers: [GraphqlController],
-  providers: [...RESOLVERS, ...NODES, GraphqlEngine, GraphqlErrorFilter, StandingRight, SubscriptionStreams],
+  providers: [...RESOLVERS, ...NODES, GraphqlEngine, StandingRight, SubscriptionStreams],
 })
 export class GraphqlDoor {}

@@ -21,6 +21,7 @@ export class BodyInterceptor implements NestInterceptor {
   }
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    if (context.getType<string>() === 'graphql') return next.handle();
     const request = context.switchToHttp().getRequest<Request>();
     request.body = await readBody(request, this.#limits);
     return next.handle();

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { isPenstockError, PenstockError, writeJson, type Logger } from '#libs/kernel';
+import { asGraphqlError, formatError } from '../graphql/errors/error-format.js';
 import { findContext } from './request-context.js';
 
 /** Codes that mean the customer's own system is down: logged as a warning, not as our fault (03 §2). */
@@ -38,7 +39,16 @@ export class ErrorResponses {
     response.status(error.status);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Cache-Control', 'no-store');
-    response.end(writeJson({ schema_version: 1, correlation_id: correlationId, error: error.toBody(this.baseUrl) }));
+    response.end(writeJson(this.body(request, error, correlationId)));
+  }
+
+  /** The envelope, or what GraphQL clients read. */
+  private body(request: Request, error: PenstockError, correlationId: string): object {
+    const { baseUrl } = this;
+    if (findContext(request)?.path.class.startsWith('graphql')) {
+      return { errors: [formatError(asGraphqlError(error), { correlationId, baseUrl })] };
+    }
+    return { schema_version: 1, correlation_id: correlationId, error: error.toBody(baseUrl) };
   }
 
   private record(request: Request, error: PenstockError, correlationId: string): void {

@@ -14,6 +14,8 @@ export class ErrorFilter implements ExceptionFilter {
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
+    // A field that fails does not end the answer: GraphQL says so itself.
+    if (host.getType<string>() === 'graphql') throw error;
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();

@@ -15,6 +15,8 @@ export class OperationGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
+    // Root fields have a guard of their own, before the resolver (03 §12).
+    if (context.getType<string>() === 'graphql') return true;
     const operation = this.reflector.get<HandlerOperation | undefined>(OPERATION, context.getHandler());
     if (operation === undefined) throw new PenstockError('internal', { message: 'The handler has no operation.' });
     if (operation === 'public') return true;

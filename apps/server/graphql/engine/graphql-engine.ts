@@ -109,7 +109,7 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
             ['accept', 'application/json'],
           ]),
           search: '',
-          body: { query, operationName, variables },
+          body: { query, operationName: operationName ?? null, variables: variables ?? null },
         },
         context: () => Promise.resolve(context),
       });
