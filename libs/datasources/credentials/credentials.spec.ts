@@ -8,14 +8,26 @@ import { KeyRing } from './key-ring.js';
 const KEY_ONE = Buffer.alloc(32, 1).toString('base64');
 const KEY_TWO = Buffer.alloc(32, 2).toString('base64');
 const ring = new KeyRing(new Map([[1, KEY_ONE]]), 1);
-const rotated = new KeyRing(new Map([[1, KEY_ONE], [2, KEY_TWO]]), 2);
+const rotated = new KeyRing(
+  new Map([
+    [1, KEY_ONE],
+    [2, KEY_TWO],
+  ]),
+  2,
+);
 
 describe('the credential envelope', () => {
   it('is version, nonce, ciphertext, tag: a fixed vector made with plain AES-256-GCM', () => {
     const nonce = Buffer.from('000102030405060708090a0b', 'hex');
     const cipher = createCipheriv('aes-256-gcm', Buffer.alloc(32, 1), nonce);
     cipher.setAAD(Buffer.from('pg-prod'));
-    const expected = Buffer.concat([Buffer.from([1]), nonce, cipher.update('s3cret ü', 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    const expected = Buffer.concat([
+      Buffer.from([1]),
+      nonce,
+      cipher.update('s3cret ü', 'utf8'),
+      cipher.final(),
+      cipher.getAuthTag(),
+    ]);
     expect(seal(ring, 'pg-prod', 's3cret ü', nonce)).toEqual(expected);
     expect(open(ring, 'pg-prod', expected)).toBe('s3cret ü');
   });
@@ -25,7 +37,8 @@ describe('the credential envelope', () => {
   });
 
   it('keeps any secret: empty, unicode, 64 KiB', () => {
-    for (const secret of ['', '\u0000', '🐘', 'x'.repeat(65_536)]) expect(open(ring, 'a', seal(ring, 'a', secret))).toBe(secret);
+    for (const secret of ['', '\u0000', '🐘', 'x'.repeat(65_536)])
+      expect(open(ring, 'a', seal(ring, 'a', secret))).toBe(secret);
   });
 
   it('does not open under another datasource’s name: a blob copied to another row is worthless there', () => {
@@ -74,17 +87,39 @@ describe('the credential envelope', () => {
 
 describe('the key ring', () => {
   it('refuses keys that are not exactly 32 bytes of base64, naming the property and not the value', () => {
-    for (const text of ['', 'short', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), '!'.repeat(44)]) {
+    for (const text of [
+      '',
+      'short',
+      Buffer.alloc(31).toString('base64'),
+      Buffer.alloc(33).toString('base64'),
+      '!'.repeat(44),
+    ]) {
       expect(() => new KeyRing(new Map([[1, text]]), 1)).toThrow(/datapipelines\.db\.encryption-key must be/);
-      expect(() => new KeyRing(new Map([[1, KEY_ONE], [7, text]]), 1)).toThrow(/encryption-keys\.7/);
+      expect(
+        () =>
+          new KeyRing(
+            new Map([
+              [1, KEY_ONE],
+              [7, text],
+            ]),
+            1,
+          ),
+      ).toThrow(/encryption-keys\.7/);
     }
     expect(() => new KeyRing(new Map([[1, KEY_ONE]]), 2)).toThrow(/version 2/);
   });
 });
 
 describe('credential rules', () => {
-  const codes = (kind: CredentialKind, username: string | null, secret: string | undefined, stored?: CredentialKind): string[] =>
-    checkCredential({ kind, username, secret }, CREDENTIAL_KINDS, stored).map(({ code, path }) => `${code.split('.').at(-1)} ${path}`);
+  const codes = (
+    kind: CredentialKind,
+    username: string | null,
+    secret: string | undefined,
+    stored?: CredentialKind,
+  ): string[] =>
+    checkCredential({ kind, username, secret }, CREDENTIAL_KINDS, stored).map(
+      ({ code, path }) => `${code.split('.').at(-1)} ${path}`,
+    );
 
   it('each kind takes exactly its own fields', () => {
     expect(codes('password', 'bob', 'x')).toEqual([]);
@@ -92,7 +127,10 @@ describe('credential rules', () => {
     expect(codes('token', null, 'x')).toEqual([]);
     expect(codes('private_key', 'bob', 'x')).toEqual(['properties_invalid credential.username']);
     expect(codes('none', null, undefined)).toEqual([]);
-    expect(codes('none', 'bob', 'x')).toEqual(['properties_invalid credential.username', 'properties_invalid credential.secret']);
+    expect(codes('none', 'bob', 'x')).toEqual([
+      'properties_invalid credential.username',
+      'properties_invalid credential.secret',
+    ]);
   });
 
   it('a missing or blank secret is password_missing, unless the stored one is of the same kind', () => {
@@ -105,7 +143,9 @@ describe('credential rules', () => {
   });
 
   it('a dialect takes only its kinds, and a secret has a size', () => {
-    expect(checkCredential({ kind: 'none', username: null, secret: undefined }, ['password', 'token'], undefined)).toHaveLength(1);
+    expect(
+      checkCredential({ kind: 'none', username: null, secret: undefined }, ['password', 'token'], undefined),
+    ).toHaveLength(1);
     expect(codes('password', 'bob', 'x'.repeat(65_537))).toEqual(['properties_invalid credential.secret']);
   });
 });

@@ -8,13 +8,18 @@ import { postgresDriver } from './postgres/postgres.driver.js';
 import { parseStartupOptions } from './postgres/properties.js';
 import { sqliteDriver } from './sqlite/sqlite.driver.js';
 
-const duckdb = duckdbDriver(new DuckdbInstances({ memoryMb: 64, threads: 1, temporaryDirectory: '/tmp' }), new NativeCalls(1));
+const duckdb = duckdbDriver(
+  new DuckdbInstances({ memoryMb: 64, threads: 1, temporaryDirectory: '/tmp' }),
+  new NativeCalls(1),
+);
 const drivers = [postgresDriver, sqliteDriver, duckdb];
 
 /** `code reason` of each failure. */
 function defects(driver: (typeof drivers)[number], url: string, jdbc: Record<string, unknown> = {}): string[] {
   const result = driver.configure(url, new Map(Object.entries(jdbc)));
-  return result.ok ? [] : result.failures.map(({ code, details }) => `${code.split('.').at(-1)} ${String(details?.['reason'])}`);
+  return result.ok
+    ? []
+    : result.failures.map(({ code, details }) => `${code.split('.').at(-1)} ${String(details?.['reason'])}`);
 }
 
 describe('PostgreSQL URLs', () => {
@@ -22,10 +27,18 @@ describe('PostgreSQL URLs', () => {
     ['jdbc:postgresql://db.example.org/sales', [{ host: 'db.example.org', port: 5432, database: 'sales' }]],
     ['jdbc:postgresql://db:6543/', [{ host: 'db', port: 6543 }]],
     ['jdbc:postgresql://[2001:db8::1]:6543/x', [{ host: '2001:db8::1', port: 6543, database: 'x' }]],
-    ['jdbc:postgresql://a,b:1,[::1]/x', [
-      { host: 'a', port: 5432, database: 'x' }, { host: 'b', port: 1, database: 'x' }, { host: '::1', port: 5432, database: 'x' },
-    ]],
-    ['jdbc:postgresql://a/with%20blank%2Fslash?ApplicationName=x%26y', [{ host: 'a', port: 5432, database: 'with blank/slash' }]],
+    [
+      'jdbc:postgresql://a,b:1,[::1]/x',
+      [
+        { host: 'a', port: 5432, database: 'x' },
+        { host: 'b', port: 1, database: 'x' },
+        { host: '::1', port: 5432, database: 'x' },
+      ],
+    ],
+    [
+      'jdbc:postgresql://a/with%20blank%2Fslash?ApplicationName=x%26y',
+      [{ host: 'a', port: 5432, database: 'with blank/slash' }],
+    ],
     ['jdbc:postgresql:sales', [{ host: 'localhost', port: 5432, database: 'sales' }]],
     ['jdbc:postgresql:', [{ host: 'localhost', port: 5432 }]],
   ])('%s', (url, hosts) => {
@@ -74,7 +87,12 @@ describe('PostgreSQL URLs', () => {
   it('every defect of URL and properties is told at once, and the nearest name', () => {
     const result = postgresDriver.configure(
       'jdbc:postgresql://h/d?sslmod=require&socketTimeout=soon',
-      new Map<string, unknown>([['user', 'bob'], ['connectTimeout', 5], ['applicationName', 'x'], ['sslcert', '/x']]),
+      new Map<string, unknown>([
+        ['user', 'bob'],
+        ['connectTimeout', 5],
+        ['applicationName', 'x'],
+        ['sslcert', '/x'],
+      ]),
     );
     expect(result.ok).toBe(false);
     const failures = result.ok ? [] : result.failures;
@@ -91,8 +109,13 @@ describe('PostgreSQL URLs', () => {
   });
 
   it('a key in the URL and in the properties is refused; a meaningless one is kept and told', () => {
-    expect(defects(postgresDriver, 'jdbc:postgresql://h/d?ssl=true', { ssl: 'true' })).toEqual(['properties_invalid given_twice']);
-    const result = postgresDriver.configure('jdbc:postgresql://h/d?prepareThreshold=5', new Map([['stringtype', 'unspecified']]));
+    expect(defects(postgresDriver, 'jdbc:postgresql://h/d?ssl=true', { ssl: 'true' })).toEqual([
+      'properties_invalid given_twice',
+    ]);
+    const result = postgresDriver.configure(
+      'jdbc:postgresql://h/d?prepareThreshold=5',
+      new Map([['stringtype', 'unspecified']]),
+    );
     expect(result.ok && result.configured.ignored).toEqual(['prepareThreshold', 'stringtype']);
   });
 
@@ -100,12 +123,25 @@ describe('PostgreSQL URLs', () => {
     const options = (text: string): string[] => defects(postgresDriver, 'jdbc:postgresql://h/d', { options: text });
     expect(options('-c statement_timeout=5000 -c search_path=a\\ b')).toEqual([]);
     for (const bad of [
-      '-c default_transaction_read_only=off', '-c TRANSACTION_READ_ONLY=off', '-c session_preload_libraries=x', '-c role=postgres',
-      '-c session_authorization=x', '--statement_timeout=5', '-d 5', '-c', '-c noequals', 'x',
+      '-c default_transaction_read_only=off',
+      '-c TRANSACTION_READ_ONLY=off',
+      '-c session_preload_libraries=x',
+      '-c role=postgres',
+      '-c session_authorization=x',
+      '--statement_timeout=5',
+      '-d 5',
+      '-c',
+      '-c noequals',
+      'x',
     ]) {
       expect(options(bad)).toEqual(['properties_invalid property_value']);
     }
-    expect(parseStartupOptions('-c a=b\\ c -c d=\\\\e')).toEqual(new Map([['a', 'b c'], ['d', '\\e']]));
+    expect(parseStartupOptions('-c a=b\\ c -c d=\\\\e')).toEqual(
+      new Map([
+        ['a', 'b c'],
+        ['d', '\\e'],
+      ]),
+    );
   });
 });
 
@@ -134,18 +170,62 @@ describe('file URLs', () => {
   });
 
   it('settings that would unlock the engine are refused', () => {
-    for (const key of ['enable_external_access', 'lock_configuration', 'temp_directory', 'allowed_paths', 'session_init_sql_file', 'custom_user_agent', 'threads']) {
+    for (const key of [
+      'enable_external_access',
+      'lock_configuration',
+      'temp_directory',
+      'allowed_paths',
+      'session_init_sql_file',
+      'custom_user_agent',
+      'threads',
+    ]) {
       expect(defects(duckdb, 'jdbc:duckdb:', { [key]: 'true' })).toEqual(['properties_invalid property_refused']);
     }
-    expect(defects(sqliteDriver, 'jdbc:sqlite::memory:', { enable_load_extension: 'true', busy_timeout: '5' })).toEqual(['properties_invalid property_refused']);
+    expect(defects(sqliteDriver, 'jdbc:sqlite::memory:', { enable_load_extension: 'true', busy_timeout: '5' })).toEqual(
+      ['properties_invalid property_refused'],
+    );
   });
 });
 
 describe('hostile URLs', () => {
   const piece = fc.oneof(
     fc.constantFrom(
-      'jdbc:', 'postgresql:', 'sqlite:', 'duckdb:', '//', '/', '?', '&', '=', '@', ':', ',', '[', ']', '%', '%00', '%2F', '%c3%28', '#', ';', '..',
-      'user', 'password', 'ssl', 'socketFactory', 'localhost', '::1', '65536', '\u0000', '\\', "'", '🐘', '\ud800', 'constructor', '__proto__', 'toString',
+      'jdbc:',
+      'postgresql:',
+      'sqlite:',
+      'duckdb:',
+      '//',
+      '/',
+      '?',
+      '&',
+      '=',
+      '@',
+      ':',
+      ',',
+      '[',
+      ']',
+      '%',
+      '%00',
+      '%2F',
+      '%c3%28',
+      '#',
+      ';',
+      '..',
+      'user',
+      'password',
+      'ssl',
+      'socketFactory',
+      'localhost',
+      '::1',
+      '65536',
+      '\u0000',
+      '\\',
+      "'",
+      '🐘',
+      '\ud800',
+      'constructor',
+      '__proto__',
+      'toString',
     ),
     fc.string({ unit: 'binary', maxLength: 8 }),
   );
@@ -154,7 +234,9 @@ describe('hostile URLs', () => {
   it('never crash a parser, and every refusal names its defect without quoting the URL’s secrets', () => {
     fc.assert(
       fc.property(fc.constantFrom(...drivers), tail, (driver, text) => {
-        const prefix = { POSTGRES: 'jdbc:postgresql:', SQLITE: 'jdbc:sqlite:', DUCKDB: 'jdbc:duckdb:' }[driver.dialect as 'POSTGRES'];
+        const prefix = { POSTGRES: 'jdbc:postgresql:', SQLITE: 'jdbc:sqlite:', DUCKDB: 'jdbc:duckdb:' }[
+          driver.dialect as 'POSTGRES'
+        ];
         for (const url of [text, `${prefix}${text}`, `${prefix}//planted:Secr3t@${text}`]) {
           const result = driver.configure(url, new Map());
           if (result.ok) {
@@ -162,7 +244,8 @@ describe('hostile URLs', () => {
               expect(host).toMatch(/^[A-Za-z0-9.:_-]+$/);
               expect(port).toBeGreaterThan(0);
             }
-            for (const { path } of result.configured.files) expect(path.startsWith('/') && !path.includes('\0')).toBe(true);
+            for (const { path } of result.configured.files)
+              expect(path.startsWith('/') && !path.includes('\0')).toBe(true);
           } else {
             expect(result.failures.length).toBeGreaterThan(0);
             expect(JSON.stringify(result.failures)).not.toContain('Secr3t');
@@ -175,9 +258,9 @@ describe('hostile URLs', () => {
 
   it('property names of Object itself are unknown, not mapped', () => {
     for (const key of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
-      expect(defects(postgresDriver, 'jdbc:postgresql://h/d', JSON.parse(`{"${key}": "x"}`) as Record<string, unknown>)).toEqual([
-        'properties_invalid property_unknown',
-      ]);
+      expect(
+        defects(postgresDriver, 'jdbc:postgresql://h/d', JSON.parse(`{"${key}": "x"}`) as Record<string, unknown>),
+      ).toEqual(['properties_invalid property_unknown']);
     }
   });
 });

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
 import { AuditObserver } from '#libs/audit';
 import { Configuration, Logger, newId, PenstockError, type Principal } from '#libs/kernel';
@@ -38,7 +38,7 @@ const SHUTDOWN_WAIT_MS = 5000;
  * the row, here or on another instance, retires the pool: not one more query runs through the old one (06 §5).
  */
 @Injectable()
-export class DatasourcePools {
+export class DatasourcePools implements OnApplicationShutdown {
   readonly #entries = new Map<string, Entry>();
   /** Pools that drain; two of one name may. */
   readonly #draining = new Set<LeasePool>();
@@ -127,15 +127,26 @@ export class DatasourcePools {
     }
   }
 
-  /** After the drain of the process: idle connections go at once, leased ones when they come back, within 5 s. */
+  /** After the drain of the process: idle connections go at once, leased ones when they come back, or are cut after 5 s. */
   async close(): Promise<void> {
     this.#unsubscribe();
+    const standing = [...this.#entries.values()].map(({ built }) =>
+      built.then(
+        ({ pool }) => pool.drained(),
+        () => undefined,
+      ),
+    );
+    const gone = Promise.all([...standing, ...[...this.#draining].map((pool) => pool.drained())]);
     for (const name of [...this.#entries.keys()]) this.retire(name);
-    await Promise.resolve();
-    const gone = Promise.all([...this.#draining].map((pool) => pool.drained()));
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([gone, new Promise<void>((resolve) => (timer = setTimeout(resolve, SHUTDOWN_WAIT_MS)))]);
     clearTimeout(timer);
+    for (const pool of this.#draining) pool.cut();
+  }
+
+  /** Nest's own end of a process. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.close();
   }
 
   /** A burst builds one pool; a failed build is not kept. */

@@ -53,7 +53,8 @@ export class LeasePool {
   readonly #retired = new AbortController();
   readonly #closed: Promise<void>;
   #signalClosed!: () => void;
-  #opening = 0;
+  /** Connections being opened, or put back to their first state: neither leased nor idle, and in the count. */
+  #inTransit = 0;
   #state: State = 'live';
   #housekeeper: NodeJS.Timeout | undefined;
   #ceiling: NodeJS.Timeout | undefined;
@@ -119,7 +120,9 @@ export class LeasePool {
   async give(connection: DriverConnection, outcome: 'ok' | 'destroy'): Promise<void> {
     const member = this.#leased.get(connection);
     if (!member) return;
+    this.#leased.delete(connection);
     clearTimeout(member.leak);
+    this.#inTransit += 1;
     try {
       const fresh = outcome === 'ok' && connection.usable && !this.isRetired && !this.#expired(member);
       if (fresh && (await connection.reset()) && !this.isRetired) {
@@ -129,7 +132,7 @@ export class LeasePool {
     } catch {
       connection.destroy();
     } finally {
-      this.#leased.delete(connection);
+      this.#inTransit -= 1;
       this.#permits.give();
       this.#closeIfDrained();
     }
@@ -142,7 +145,7 @@ export class LeasePool {
     clearInterval(this.#housekeeper);
     this.#retired.abort();
     for (const { connection } of this.#idle.splice(0)) void connection.close();
-    this.#ceiling = setTimeout(() => this.#hardClose(), ceilingMs);
+    this.#ceiling = setTimeout(() => this.cut(), ceilingMs);
     this.#ceiling.unref();
     this.#closeIfDrained();
   }
@@ -161,21 +164,21 @@ export class LeasePool {
   }
 
   async #open(access: Access, signal: AbortSignal): Promise<Member> {
-    this.#opening += 1;
+    this.#inTransit += 1;
     try {
       const connection = await this.#source.connect(access, signal);
       const now = Date.now();
       return { connection, bornAt: now - Math.random() * LIFETIME_JITTER * this.#limits.maxLifetime, idleSince: now };
     } finally {
-      this.#opening -= 1;
+      this.#inTransit -= 1;
     }
   }
 
   /** Opens connections ahead up to `minimumIdle`, one at a time, as long as the size allows. */
   async #fill(access: Access): Promise<void> {
     const { minimumIdle, maximumPoolSize } = this.#limits;
-    const total = (): number => this.#idle.length + this.#opening + this.#leased.size;
-    while (!this.isRetired && this.#opening === 0 && this.#idle.length < minimumIdle && total() < maximumPoolSize) {
+    const total = (): number => this.#idle.length + this.#inTransit + this.#leased.size;
+    while (!this.isRetired && this.#inTransit === 0 && this.#idle.length < minimumIdle && total() < maximumPoolSize) {
       try {
         const member = await this.#open(access, this.#retired.signal);
         if (this.isRetired || total() >= maximumPoolSize) await this.#discard(member.connection);
@@ -212,7 +215,7 @@ export class LeasePool {
 
   /** A connection of the other kind gives way when the pool is at its size. */
   #makeRoom(): void {
-    if (this.#leased.size + this.#opening + this.#idle.length < this.#limits.maximumPoolSize) return;
+    if (this.#leased.size + this.#inTransit + this.#idle.length < this.#limits.maximumPoolSize) return;
     const oldest = this.#idle.shift();
     if (oldest) void oldest.connection.close();
   }
@@ -264,14 +267,15 @@ export class LeasePool {
     void this.#discard(member.connection);
   }
 
-  #hardClose(): void {
+  /** Ends what is still out, in mid-statement. */
+  cut(): void {
     if (this.#leased.size === 0) return;
     this.#observer.hardClosed(this.name, this.#leased.size);
     for (const connection of this.#leased.keys()) connection.destroy();
   }
 
   #closeIfDrained(): void {
-    if (this.#state !== 'retired' || this.#leased.size > 0 || this.#opening > 0) return;
+    if (this.#state !== 'retired' || this.#leased.size > 0 || this.#inTransit > 0) return;
     this.#state = 'closed';
     clearTimeout(this.#ceiling);
     void this.#source.close().finally(this.#signalClosed);

@@ -8,7 +8,15 @@ const hikari = (settings: Record<string, unknown>): string[] =>
 
 describe('pool settings', () => {
   it('numbers and numeric texts in range pass, and their defaults hold otherwise', () => {
-    expect(hikari({ maximumPoolSize: 500, minimumIdle: '0', connectionTimeout: 0, idleTimeout: '10000', maxLifetime: 30_000 })).toEqual([]);
+    expect(
+      hikari({
+        maximumPoolSize: 500,
+        minimumIdle: '0',
+        connectionTimeout: 0,
+        idleTimeout: '10000',
+        maxLifetime: 30_000,
+      }),
+    ).toEqual([]);
     expect(poolView(new Map([['maximumPoolSize', '3']]))).toMatchObject({
       maximumPoolSize: { value: 3, unit: 'count', source: 'configured' },
       minimumIdle: { value: 2, unit: 'count', source: 'application_default' },
@@ -18,9 +26,18 @@ describe('pool settings', () => {
   });
 
   it.each([
-    ['maximumPoolSize', 0], ['maximumPoolSize', 501], ['maximumPoolSize', '1.5'], ['maximumPoolSize', 'ten'],
-    ['maximumPoolSize', null], ['minimumIdle', -1], ['connectionTimeout', 249], ['idleTimeout', 9_999],
-    ['maxLifetime', 29_999], ['keepaliveTime', 29_999], ['validationTimeout', 249], ['leakDetectionThreshold', 1_999],
+    ['maximumPoolSize', 0],
+    ['maximumPoolSize', 501],
+    ['maximumPoolSize', '1.5'],
+    ['maximumPoolSize', 'ten'],
+    ['maximumPoolSize', null],
+    ['minimumIdle', -1],
+    ['connectionTimeout', 249],
+    ['idleTimeout', 9_999],
+    ['maxLifetime', 29_999],
+    ['keepaliveTime', 29_999],
+    ['validationTimeout', 249],
+    ['leakDetectionThreshold', 1_999],
   ])('%s = %s is refused, never clamped', (key, value) => {
     expect(hikari({ [key]: value })).toEqual([key]);
   });
@@ -36,18 +53,37 @@ describe('pool settings', () => {
   });
 
   it('a default gives way where a configured value leaves it no room', () => {
-    const view = poolView(new Map<string, unknown>([['maximumPoolSize', 1], ['maxLifetime', 40_000]]));
+    const view = poolView(
+      new Map<string, unknown>([
+        ['maximumPoolSize', 1],
+        ['maxLifetime', 40_000],
+      ]),
+    );
     expect([view.minimumIdle.value, view.idleTimeout.value, view.keepaliveTime.value]).toEqual([1, 39_000, 0]);
   });
 
-  it.each(['jdbcUrl', 'PASSWORD', 'username', 'driverClassName', 'dataSourceClassName', 'dataSource.user', 'poolName', 'metricRegistry',
-    'healthCheckProperties', 'connectionInitSql', 'readOnly', 'threadFactory', 'scheduledExecutor', 'exceptionOverrideClassName'])(
-    'the server manages %s: refused whatever its value and case',
-    (key) => {
-      const [failure] = checkHikari(new Map([[key, 'x']]));
-      expect(failure).toMatchObject({ code: 'datasource.validation.properties_invalid', details: { key, reason: 'server_managed' } });
-    },
-  );
+  it.each([
+    'jdbcUrl',
+    'PASSWORD',
+    'username',
+    'driverClassName',
+    'dataSourceClassName',
+    'dataSource.user',
+    'poolName',
+    'metricRegistry',
+    'healthCheckProperties',
+    'connectionInitSql',
+    'readOnly',
+    'threadFactory',
+    'scheduledExecutor',
+    'exceptionOverrideClassName',
+  ])('the server manages %s: refused whatever its value and case', (key) => {
+    const [failure] = checkHikari(new Map([[key, 'x']]));
+    expect(failure).toMatchObject({
+      code: 'datasource.validation.properties_invalid',
+      details: { key, reason: 'server_managed' },
+    });
+  });
 
   it('genuine names without meaning pass, unknown ones are told the nearest', () => {
     expect(hikari({ autoCommit: true, registerMbeans: 'false' })).toEqual([]);

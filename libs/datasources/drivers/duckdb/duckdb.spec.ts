@@ -52,14 +52,26 @@ describe('DuckDB', () => {
     ['4294967295::UINTEGER', { type: 'BIGINTEGER' }, '"4294967295"'],
     ['9223372036854775807::BIGINT', { type: 'BIGINTEGER' }, '"9223372036854775807"'],
     ['18446744073709551615::UBIGINT', { type: 'BIGDECIMAL', precision: 20, scale: 0 }, '"18446744073709551615"'],
-    ['(-170141183460469231731687303715884105728)::HUGEINT', { type: 'BIGDECIMAL', scale: 0 }, '"-170141183460469231731687303715884105728"'],
-    ['340282366920938463463374607431768211455::UHUGEINT', { type: 'BIGDECIMAL', scale: 0 }, '"340282366920938463463374607431768211455"'],
+    [
+      '(-170141183460469231731687303715884105728)::HUGEINT',
+      { type: 'BIGDECIMAL', scale: 0 },
+      '"-170141183460469231731687303715884105728"',
+    ],
+    [
+      '340282366920938463463374607431768211455::UHUGEINT',
+      { type: 'BIGDECIMAL', scale: 0 },
+      '"340282366920938463463374607431768211455"',
+    ],
     ['1.1::FLOAT', { type: 'DECIMAL', precision: 7 }, '1.1'],
     ['0.1::DOUBLE', { type: 'DECIMAL', precision: 15 }, '0.1'],
     ['(-9.99)::DECIMAL(3,2)', { type: 'DECIMAL', precision: 3, scale: 2 }, '-9.99'],
     ['1234567.89::DECIMAL(9,2)', { type: 'DECIMAL', precision: 9, scale: 2 }, '1234567.89'],
     ['999999999999999.999::DECIMAL(18,3)', { type: 'BIGDECIMAL', precision: 18, scale: 3 }, '"999999999999999.999"'],
-    ['1234567890123456789012345678.0123456789::DECIMAL(38,10)', { type: 'BIGDECIMAL', precision: 38, scale: 10 }, '"1234567890123456789012345678.0123456789"'],
+    [
+      '1234567890123456789012345678.0123456789::DECIMAL(38,10)',
+      { type: 'BIGDECIMAL', precision: 38, scale: 10 },
+      '"1234567890123456789012345678.0123456789"',
+    ],
     [`''`, { type: 'STRING' }, '""'],
     [`'Zażółć 🐘'`, { type: 'STRING' }, '"Zażółć 🐘"'],
     [`'8c9f1a52-7e0d-4d55-9a52-0123456789ab'::UUID`, { type: 'STRING' }, '"8c9f1a52-7e0d-4d55-9a52-0123456789ab"'],
@@ -88,17 +100,22 @@ describe('DuckDB', () => {
   });
 
   it.each(exact)('NULL of the type of %s is null', async (expression) => {
-    expect((await rowsOf(await open(), `SELECT CASE WHEN i > 1 THEN ${expression} END FROM range(2) t(i)`)).rows).toEqual(['[null]', '[null]']);
+    expect(
+      (await rowsOf(await open(), `SELECT CASE WHEN i > 1 THEN ${expression} END FROM range(2) t(i)`)).rows,
+    ).toEqual(['[null]', '[null]']);
   });
 
-  it.each([[`'NaN'::DOUBLE`], [`'-Infinity'::FLOAT`], [`DATE 'infinity'`], [`TIMESTAMPTZ '-infinity'`], [`TIMESTAMP '290000-01-01 00:00:00'`]])(
-    '%s has no wire form: null, counted, and the read goes on',
-    async (expression) => {
-      const { rows, unrepresentable } = await rowsOf(await open(), `SELECT ${expression} AS v, 7 AS after`);
-      expect(rows).toEqual(['[null,7]']);
-      expect(unrepresentable).toEqual({ v: 1 });
-    },
-  );
+  it.each([
+    [`'NaN'::DOUBLE`],
+    [`'-Infinity'::FLOAT`],
+    [`DATE 'infinity'`],
+    [`TIMESTAMPTZ '-infinity'`],
+    [`TIMESTAMP '290000-01-01 00:00:00'`],
+  ])('%s has no wire form: null, counted, and the read goes on', async (expression) => {
+    const { rows, unrepresentable } = await rowsOf(await open(), `SELECT ${expression} AS v, 7 AS after`);
+    expect(rows).toEqual(['[null,7]']);
+    expect(unrepresentable).toEqual({ v: 1 });
+  });
 
   it('a query that needs casts keeps its own order, labels and binds', async () => {
     const { columns, rows } = await rowsOf(
@@ -111,7 +128,9 @@ describe('DuckDB', () => {
   });
 
   it('200,000 rows stream in chunks of at most 2,048', async () => {
-    const cursor = await (await open()).openCursor(
+    const cursor = await (
+      await open()
+    ).openCursor(
       { sql: `SELECT i, i * 1.25 AS d, 'row ' || i AS t FROM range(200000) t(i) ORDER BY i`, values: [] },
       { fetchSize: 1000, signal: NEVER },
     );
@@ -122,8 +141,13 @@ describe('DuckDB', () => {
   });
 
   it('a stream that the engine cuts short is told apart from its end, with the real error', async () => {
-    const cursor = await (await open()).openCursor(
-      { sql: `SELECT CASE WHEN i > 500000 THEN error('boom ' || i) ELSE i::VARCHAR END AS v FROM range(1000000) t(i)`, values: [] },
+    const cursor = await (
+      await open()
+    ).openCursor(
+      {
+        sql: `SELECT CASE WHEN i > 500000 THEN error('boom ' || i) ELSE i::VARCHAR END AS v FROM range(1000000) t(i)`,
+        values: [],
+      },
       { fetchSize: 1000, signal: NEVER },
     );
     const failure = await collect(cursor).catch((error: unknown) => error);
@@ -173,7 +197,9 @@ describe('DuckDB', () => {
       `CREATE PERSISTENT SECRET s (TYPE s3)`,
     ]) {
       await expect(rowsOf(await open(), sql)).rejects.toMatchObject({ name: 'DriverFailure' });
-      await expect(run(sql.startsWith('INSERT') || sql.startsWith('CREATE TABLE') ? 'SELECT error(\'x\')' : sql)).rejects.toMatchObject({ name: 'DriverFailure' });
+      await expect(
+        run(sql.startsWith('INSERT') || sql.startsWith('CREATE TABLE') ? "SELECT error('x')" : sql),
+      ).rejects.toMatchObject({ name: 'DriverFailure' });
     }
     expect(await cellOf(await open(), 'SELECT count(*) FROM guarded')).toBe('"1"');
     expect(statSync(join(folder, 'out.csv'), { throwIfNoEntry: false })).toBeUndefined();
@@ -181,7 +207,9 @@ describe('DuckDB', () => {
 
   it('one statement at a time', async () => {
     await expect(rowsOf(await open(), 'SELECT 1; SELECT 2')).rejects.toMatchObject({ reason: 'multiple_statements' });
-    await expect(run('CREATE TABLE a1 (i INT); DROP TABLE a1')).rejects.toMatchObject({ reason: 'multiple_statements' });
+    await expect(run('CREATE TABLE a1 (i INT); DROP TABLE a1')).rejects.toMatchObject({
+      reason: 'multiple_statements',
+    });
   });
 
   it('DML is counted, a missing table is told as such', async () => {
@@ -204,14 +232,21 @@ describe('DuckDB', () => {
     second.release();
     third.release();
     const reader = await instances.share('four', file, true);
-    await expect(instances.share('five', file, false)).rejects.toMatchObject({ kind: 'connection', driverCode: 'OPEN_READ_ONLY' });
+    await expect(instances.share('five', file, false)).rejects.toMatchObject({
+      kind: 'connection',
+      driverCode: 'OPEN_READ_ONLY',
+    });
     const connection = new DuckdbConnection(await reader.instance.connect(), calls, () => reader.release());
-    await expect(connection.execute({ sql: 'CREATE TABLE x (i INT)', values: [] }, { signal: NEVER })).rejects.toMatchObject({ name: 'DriverFailure' });
+    await expect(
+      connection.execute({ sql: 'CREATE TABLE x (i INT)', values: [] }, { signal: NEVER }),
+    ).rejects.toMatchObject({ name: 'DriverFailure' });
     await connection.close();
   });
 
   it('a missing file and a foreign one are connection failures and are not kept', async () => {
-    await expect(instances.share('gone', join(folder, 'gone.duckdb'), true)).rejects.toMatchObject({ kind: 'connection' });
+    await expect(instances.share('gone', join(folder, 'gone.duckdb'), true)).rejects.toMatchObject({
+      kind: 'connection',
+    });
     await expect(instances.share('gone', '/etc/passwd', true)).rejects.toMatchObject({ kind: 'connection' });
   });
 
@@ -238,6 +273,8 @@ describe('DuckDB', () => {
     for (const batch of batches) await replacing.write(batch);
     await replacing.rollback();
     expect(await cellOf(await open(), 'SELECT count(*) FROM target')).toBe('"2"');
-    await expect((await open()).beginWrite({ ...target, table: 'nowhere' }, { signal: NEVER })).rejects.toMatchObject({ kind: 'missing_table' });
+    await expect((await open()).beginWrite({ ...target, table: 'nowhere' }, { signal: NEVER })).rejects.toMatchObject({
+      kind: 'missing_table',
+    });
   });
 });

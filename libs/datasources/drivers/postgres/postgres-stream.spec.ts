@@ -76,7 +76,9 @@ describe('streams and failures of PostgreSQL', () => {
       { fetchSize: 1000, signal: abort.signal },
     );
     const waiting = cursor.next(abort.signal);
-    expect(await eventually(async () => (await bench.running(watcher)).some((sql) => sql.includes('pg_sleep')))).toBe(true);
+    expect(await eventually(async () => (await bench.running(watcher)).some((sql) => sql.includes('pg_sleep')))).toBe(
+      true,
+    );
     abort.abort();
     await expect(waiting).rejects.toMatchObject({ name: 'DriverFailure', kind: 'cancelled' });
     expect(await bench.running(watcher)).toEqual([]);
@@ -88,8 +90,13 @@ describe('streams and failures of PostgreSQL', () => {
     await holder.control(`BEGIN; INSERT INTO target VALUES (1, 'held')`);
     const connection = await bench.connect();
     const abort = new AbortController();
-    const inserting = connection.execute({ sql: `INSERT INTO target VALUES (1, 'second')`, values: [] }, { signal: abort.signal });
-    expect(await eventually(async () => (await bench.running(watcher)).some((sql) => sql.includes('second')))).toBe(true);
+    const inserting = connection.execute(
+      { sql: `INSERT INTO target VALUES (1, 'second')`, values: [] },
+      { signal: abort.signal },
+    );
+    expect(await eventually(async () => (await bench.running(watcher)).some((sql) => sql.includes('second')))).toBe(
+      true,
+    );
     abort.abort();
     await expect(inserting).rejects.toMatchObject({ kind: 'cancelled' });
     await holder.control('ROLLBACK');
@@ -138,10 +145,14 @@ describe('streams and failures of PostgreSQL', () => {
 
   it('reads run read-only, so a function that writes is refused by the server', async () => {
     const connection = await bench.connect();
-    await watcher.control(`CREATE FUNCTION sneak() RETURNS int LANGUAGE sql AS $$ INSERT INTO target VALUES (9, 'x') RETURNING 1 $$`);
+    await watcher.control(
+      `CREATE FUNCTION sneak() RETURNS int LANGUAGE sql AS $$ INSERT INTO target VALUES (9, 'x') RETURNING 1 $$`,
+    );
     await expect(rowsOf(connection, 'SELECT sneak()')).rejects.toMatchObject({ driverCode: '25006' });
     expect(await connection.reset()).toBe(true);
-    await expect(rowsOf(connection, `SELECT set_config('transaction_read_only', 'off', true), sneak()`)).rejects.toBeInstanceOf(DriverFailure);
+    await expect(
+      rowsOf(connection, `SELECT set_config('transaction_read_only', 'off', true), sneak()`),
+    ).rejects.toBeInstanceOf(DriverFailure);
   });
 
   it('only one statement travels at a time, whatever the text holds', async () => {
@@ -180,7 +191,10 @@ describe('streams and failures of PostgreSQL', () => {
     // The test server may trust local logins; then the password cannot be wrong.
     const refused = await bench.connect(options, NEVER, wrong).catch((error: unknown) => error);
     if (refused instanceof DriverFailure) expect(refused).toMatchObject({ kind: 'connection', driverCode: '28P01' });
-    await expect(bench.connect({ ...options, database: 'nowhere' })).rejects.toMatchObject({ kind: 'connection', driverCode: '3D000' });
+    await expect(bench.connect({ ...options, database: 'nowhere' })).rejects.toMatchObject({
+      kind: 'connection',
+      driverCode: '3D000',
+    });
     await expect(bench.connect({ ...options, hosts: [{ host: '127.0.0.1', port: 1 }] })).rejects.toMatchObject({
       kind: 'connection',
       driverCode: 'ECONNREFUSED',
@@ -192,13 +206,17 @@ describe('streams and failures of PostgreSQL', () => {
     const [host] = options.hosts;
     const connection = await bench.connect({ ...options, hosts: [{ host: '127.0.0.1', port: 1 }, host] });
     expect((await rowsOf(connection, 'SELECT 1')).rows).toEqual(['[1]']);
-    await expect(bench.connect({ ...options, targetServerType: 'secondary' })).rejects.toMatchObject({ driverCode: 'WRONG_SERVER_TYPE' });
+    await expect(bench.connect({ ...options, targetServerType: 'secondary' })).rejects.toMatchObject({
+      driverCode: 'WRONG_SERVER_TYPE',
+    });
     expect((await bench.connect({ ...options, targetServerType: 'preferSecondary' })).usable).toBe(true);
   });
 
   it('sslmode require is refused where the server has no TLS, and prefer goes on without', async () => {
     const options = bench.options();
-    await expect(bench.connect({ ...options, sslMode: 'require' })).rejects.toMatchObject({ driverCode: 'TLS_NOT_OFFERED' });
+    await expect(bench.connect({ ...options, sslMode: 'require' })).rejects.toMatchObject({
+      driverCode: 'TLS_NOT_OFFERED',
+    });
     expect((await bench.connect({ ...options, sslMode: 'prefer' })).usable).toBe(true);
   });
 
@@ -221,7 +239,11 @@ describe('streams and failures of PostgreSQL', () => {
     it('is given up when the caller aborts, and its socket is closed', async () => {
       const options = { ...bench.options(), hosts: [{ host: '127.0.0.1', port }] as const };
       await expect(bench.connect(options, AbortSignal.timeout(100))).rejects.toMatchObject({ kind: 'cancelled' });
-      expect(await eventually(() => Promise.resolve([...sockets].every((socket) => socket.destroyed || socket.readableEnded)))).toBe(true);
+      expect(
+        await eventually(() =>
+          Promise.resolve([...sockets].every((socket) => socket.destroyed || socket.readableEnded)),
+        ),
+      ).toBe(true);
     });
 
     it('is a failed connection when the datasource’s own timeout ends first', async () => {

@@ -38,7 +38,11 @@ describe('values of PostgreSQL, read in binary', () => {
     ['9999999999.99::numeric(12,2)', { type: 'DECIMAL', precision: 12, scale: 2 }, '9999999999.99'],
     ['10000::numeric(12,2)', { type: 'DECIMAL', precision: 12, scale: 2 }, '10000.00'],
     ['999999999999999999::numeric(18,0)', { type: 'BIGDECIMAL', precision: 18, scale: 0 }, '"999999999999999999"'],
-    ['(-123456789012345.678)::numeric(18,3)', { type: 'BIGDECIMAL', precision: 18, scale: 3 }, '"-123456789012345.678"'],
+    [
+      '(-123456789012345.678)::numeric(18,3)',
+      { type: 'BIGDECIMAL', precision: 18, scale: 3 },
+      '"-123456789012345.678"',
+    ],
     [
       '1234567890123456789012345678.0123456789::numeric(38,10)',
       { type: 'BIGDECIMAL', precision: 38, scale: 10 },
@@ -138,7 +142,10 @@ describe('values of PostgreSQL, read in binary', () => {
 
   it('a statement without rows, and a row without columns, are no failure', async () => {
     expect((await rowsOf(connection, 'SHOW TimeZone')).rows).toEqual(['["UTC"]']);
-    const cursor = await connection.openCursor({ sql: 'SELECT FROM generate_series(1,3)', values: [] }, { fetchSize: 10, signal: NEVER });
+    const cursor = await connection.openCursor(
+      { sql: 'SELECT FROM generate_series(1,3)', values: [] },
+      { fetchSize: 10, signal: NEVER },
+    );
     expect((await cursor.next(NEVER))?.rowCount).toBe(3);
     await cursor.close();
     await connection.reset();

@@ -50,7 +50,10 @@ describe('write-back to PostgreSQL', () => {
 
   async function write(sql: string, target: Partial<WriteTarget>): Promise<void> {
     const { columns, batches } = await read(sql);
-    const writer = await connection.beginWrite({ table: 'copied', mode: 'append', batchRows: 7, columns, ...target }, { signal: NEVER });
+    const writer = await connection.beginWrite(
+      { table: 'copied', mode: 'append', batchRows: 7, columns, ...target },
+      { signal: NEVER },
+    );
     for (const batch of batches) await writer.write(batch);
     await writer.commit();
   }
@@ -63,9 +66,14 @@ describe('write-back to PostgreSQL', () => {
   });
 
   it('replace empties the table in the same transaction, so a failure leaves the old rows', async () => {
-    await source.control('DROP TABLE copied; CREATE TABLE copied (n int CHECK (n < 5000)); INSERT INTO copied VALUES (1), (2)');
+    await source.control(
+      'DROP TABLE copied; CREATE TABLE copied (n int CHECK (n < 5000)); INSERT INTO copied VALUES (1), (2)',
+    );
     const { columns, batches } = await read('SELECT i AS n FROM generate_series(1, 9000) i');
-    const writer = await connection.beginWrite({ table: 'copied', mode: 'replace', batchRows: 500, columns }, { signal: NEVER });
+    const writer = await connection.beginWrite(
+      { table: 'copied', mode: 'replace', batchRows: 500, columns },
+      { signal: NEVER },
+    );
     const writing = async (): Promise<void> => {
       for (const batch of batches) await writer.write(batch);
       await writer.commit();
@@ -79,7 +87,10 @@ describe('write-back to PostgreSQL', () => {
   it('replace works beside an open reader of the table, where TRUNCATE would wait for it', async () => {
     await source.control('DROP TABLE copied; CREATE TABLE copied AS SELECT i AS n FROM generate_series(1, 5000) i');
     const reader = await bench.connect();
-    const open = await reader.openCursor({ sql: 'SELECT n FROM copied', values: [] }, { fetchSize: 100, signal: NEVER });
+    const open = await reader.openCursor(
+      { sql: 'SELECT n FROM copied', values: [] },
+      { fetchSize: 100, signal: NEVER },
+    );
     await open.next(NEVER);
     await write('SELECT 7 AS n', { mode: 'replace' });
     await open.close();
@@ -89,7 +100,10 @@ describe('write-back to PostgreSQL', () => {
 
   it('a rolled-back write leaves nothing, and the connection goes on', async () => {
     const { columns, batches } = await read('SELECT true AS b');
-    const writer = await connection.beginWrite({ table: 'copied', mode: 'append', batchRows: 10, columns }, { signal: NEVER });
+    const writer = await connection.beginWrite(
+      { table: 'copied', mode: 'append', batchRows: 10, columns },
+      { signal: NEVER },
+    );
     await writer.write(batches[0]!);
     await writer.rollback();
     expect((await rowsOf(source, 'SELECT count(*)::int FROM copied')).rows).toEqual(['[0]']);
@@ -110,7 +124,9 @@ describe('write-back to PostgreSQL', () => {
     await source.control('DROP TABLE copied; CREATE TABLE copied ("a""b; DROP TABLE copied" int)');
     await write('SELECT 5 AS "a""b; DROP TABLE copied"', {});
     expect((await rowsOf(source, 'SELECT * FROM copied')).rows).toEqual(['[5]']);
-    await expect(write('SELECT 1 AS n', { table: 'copied; DROP TABLE copied' })).rejects.toMatchObject({ kind: 'missing_table' });
+    await expect(write('SELECT 1 AS n', { table: 'copied; DROP TABLE copied' })).rejects.toMatchObject({
+      kind: 'missing_table',
+    });
   });
 
   it('a deferred constraint that fails at COMMIT is an error, never dropped', async () => {
@@ -128,7 +144,9 @@ describe('write-back to PostgreSQL', () => {
       CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON copied DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION nap()`);
     const writing = write('SELECT 1 AS n', {});
     expect(await eventually(async () => (await bench.running(watcher)).includes('COMMIT'))).toBe(true);
-    await watcher.control(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active'`);
+    await watcher.control(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active'`,
+    );
     await expect(writing).rejects.toMatchObject({ kind: 'connection', commitUnknown: true });
   });
 
@@ -137,8 +155,13 @@ describe('write-back to PostgreSQL', () => {
     await holder.control('BEGIN; LOCK TABLE copied IN ACCESS EXCLUSIVE MODE');
     const { columns } = await read('SELECT true AS b');
     const abort = new AbortController();
-    const begun = connection.beginWrite({ table: 'copied', mode: 'append', batchRows: 10, columns }, { signal: abort.signal });
-    expect(await eventually(async () => (await bench.running(watcher)).some((sql) => sql.startsWith('COPY')))).toBe(true);
+    const begun = connection.beginWrite(
+      { table: 'copied', mode: 'append', batchRows: 10, columns },
+      { signal: abort.signal },
+    );
+    expect(await eventually(async () => (await bench.running(watcher)).some((sql) => sql.startsWith('COPY')))).toBe(
+      true,
+    );
     abort.abort();
     await expect(begun).rejects.toMatchObject({ kind: 'cancelled' });
     expect((await bench.running(watcher)).filter((sql) => sql.startsWith('COPY'))).toEqual([]);

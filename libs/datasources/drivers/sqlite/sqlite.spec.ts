@@ -98,12 +98,19 @@ describe('SQLite in a child process', () => {
   });
 
   it('values are bound, and an int64 bind is exact', async () => {
-    const { rows } = await rowsOf(await open(), 'SELECT ? + 1, ?, ?, ?', [9007199254740993n, 'x', Buffer.from([1]), null]);
+    const { rows } = await rowsOf(await open(), 'SELECT ? + 1, ?, ?, ?', [
+      9007199254740993n,
+      'x',
+      Buffer.from([1]),
+      null,
+    ]);
     expect(rows).toEqual(['["9007199254740994","x","AQ==",null]']);
   });
 
   it('200,000 rows stream in messages of 500 with the next one ahead', async () => {
-    const cursor = await (await open()).openCursor(
+    const cursor = await (
+      await open()
+    ).openCursor(
       {
         sql: `WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 200000) SELECT i, 'row ' || i FROM s`,
         values: [],
@@ -154,13 +161,24 @@ describe('SQLite in a child process', () => {
       await expect(rowsOf(await open(), sql)).rejects.toMatchObject({ name: 'DriverFailure' });
     }
     const writer = await open('write');
-    for (const sql of [`ATTACH 'x.db' AS other`, 'PRAGMA user_version = 5', 'BEGIN', 'COMMIT', 'SAVEPOINT a', 'VACUUM INTO \'x.db\'']) {
-      await expect(writer.execute({ sql, values: [] }, { signal: NEVER })).rejects.toMatchObject({ name: 'DriverFailure' });
+    for (const sql of [
+      `ATTACH 'x.db' AS other`,
+      'PRAGMA user_version = 5',
+      'BEGIN',
+      'COMMIT',
+      'SAVEPOINT a',
+      "VACUUM INTO 'x.db'",
+    ]) {
+      await expect(writer.execute({ sql, values: [] }, { signal: NEVER })).rejects.toMatchObject({
+        name: 'DriverFailure',
+      });
     }
   });
 
   it('full-text tables can be read: what they ask the engine themselves is let through', async () => {
-    expect((await rowsOf(await open(), `SELECT body FROM notes WHERE notes MATCH 'needle'`)).rows).toEqual(['["a needle in the hay"]']);
+    expect((await rowsOf(await open(), `SELECT body FROM notes WHERE notes MATCH 'needle'`)).rows).toEqual([
+      '["a needle in the hay"]',
+    ]);
   });
 
   it('a second statement is refused: SQLite itself would silently drop it', async () => {
@@ -184,12 +202,14 @@ describe('SQLite in a child process', () => {
   });
 
   it('a write-back is one transaction: unseen until COMMIT, gone after ROLLBACK', async () => {
-    const columns = [{ name: 'a', type: 'INTEGER' }, { name: 'b', type: 'STRING' }] as const;
+    const columns = [
+      { name: 'a', type: 'INTEGER' },
+      { name: 'b', type: 'STRING' },
+    ] as const;
     const target: WriteTarget = { table: 'written', mode: 'append', columns, batchRows: 2 };
-    const source = await (await open()).openCursor(
-      { sql: `SELECT i AS a, t AS b FROM kinds`, values: [] },
-      { fetchSize: 10, signal: NEVER },
-    );
+    const source = await (
+      await open()
+    ).openCursor({ sql: `SELECT i AS a, t AS b FROM kinds`, values: [] }, { fetchSize: 10, signal: NEVER });
     const batch = (await source.next(NEVER))!;
     await source.close();
     const writer = await open('write');
@@ -209,7 +229,9 @@ describe('SQLite in a child process', () => {
     await second.write(batch);
     await second.rollback();
     expect(await count()).toBe('"3"');
-    await expect(writer.beginWrite({ ...target, table: 'nowhere' }, { signal: NEVER })).rejects.toMatchObject({ kind: 'missing_table' });
+    await expect(writer.beginWrite({ ...target, table: 'nowhere' }, { signal: NEVER })).rejects.toMatchObject({
+      kind: 'missing_table',
+    });
   });
 
   it('a writer killed in mid-transaction leaves nothing behind, and readers go on at once', async () => {
@@ -217,10 +239,16 @@ describe('SQLite in a child process', () => {
     const before = await cellOf(await open(), 'SELECT count(*) FROM written');
     const abort = new AbortController();
     const columns = [{ name: 'a', type: 'INTEGER' }] as const;
-    const write = await writer.beginWrite({ table: 'written', mode: 'replace', columns, batchRows: 1000 }, { signal: abort.signal });
+    const write = await writer.beginWrite(
+      { table: 'written', mode: 'replace', columns, batchRows: 1000 },
+      { signal: abort.signal },
+    );
     void write;
     // Enough to spill pages into the file, so that a journal has to be rolled back.
-    await writer.own(`WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 300000) INSERT INTO written (b) SELECT printf('%0100d', i) FROM s`, NEVER);
+    await writer.own(
+      `WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 300000) INSERT INTO written (b) SELECT printf('%0100d', i) FROM s`,
+      NEVER,
+    );
     writer.destroy();
     expect(await cellOf(await open(), 'SELECT count(*) FROM written')).toBe(before);
   });
@@ -238,7 +266,9 @@ describe('SQLite in a child process', () => {
     const holder = await open('write');
     await holder.own('BEGIN IMMEDIATE', NEVER);
     const writer = await open('write');
-    await expect(writer.execute({ sql: 'INSERT INTO numbers VALUES (77)', values: [] }, { signal: NEVER })).rejects.toMatchObject({
+    await expect(
+      writer.execute({ sql: 'INSERT INTO numbers VALUES (77)', values: [] }, { signal: NEVER }),
+    ).rejects.toMatchObject({
       kind: 'connection',
       driverCode: 'SQLITE_BUSY',
     });
