@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { operationRow, type Admission, type OperationId } from '#libs/identity';
 import { OPERATION_EXTENSION } from '../schema/root-field.js';
+import type { Lazy } from './lazy.js';
 import type { OperationContext } from './operation-context.js';
 
 const PATH = '/graphql';
@@ -76,9 +77,12 @@ function guarded(field: Field, guard: Admission, resolve: Resolver): Resolver {
   return (...call) => call[2].deadline.within(work(...call));
 }
 
+/** Reads what a field gives: a value, a promise, or a `Lazy` that is called now that the field is selected. */
 function timed(resolve: Resolver): Resolver {
   return (...call) => {
-    const outcome: unknown = resolve(...call);
-    return outcome instanceof Promise ? call[2].deadline.within(outcome) : outcome;
+    const [, args, context] = call;
+    const given: unknown = resolve(...call);
+    const outcome = typeof given === 'function' ? (given as Lazy<unknown>)(args, context) : given;
+    return outcome instanceof Promise ? context.deadline.within(outcome) : outcome;
   };
 }
