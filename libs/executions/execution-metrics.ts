@@ -25,6 +25,8 @@ export class ExecutionMetrics {
   readonly #fenced;
   readonly #nodeDuration;
   readonly #rowsOut;
+  readonly #stagedRows;
+  readonly #stagedBytes;
   readonly #abandoned;
   readonly #resultBytes;
   readonly #resultWrites;
@@ -54,6 +56,8 @@ export class ExecutionMetrics {
     this.#fenced = counter('executions_fenced', 'Executions this instance lost to another.');
     this.#nodeDuration = seconds('nodes_duration', 'Time of a node.', ['pipeline_id', 'node_id', 'source']);
     this.#rowsOut = counter('nodes_rows_out', 'Rows nodes put out.', ['pipeline_id', 'node_id']);
+    this.#stagedRows = counter('staging_rows', 'Rows staged.');
+    this.#stagedBytes = counter('staging_bytes', 'Bytes of values staged from datasources.');
     this.#abandoned = counter('nodes_statements_abandoned', 'Statements that did not stop when asked.');
     this.#resultBytes = counter('result_bytes_written', 'Bytes of stored results, before compression.');
     this.#resultWrites = counter('result_writes', 'Results by what became of them.', ['outcome']);
@@ -95,7 +99,12 @@ export class ExecutionMetrics {
   nodeEnded(pipelineId: string, node: SqlNode, stat: NodeStat): void {
     const labels = { pipeline_id: pipelineId, node_id: node.id };
     this.#nodeDuration.observe({ ...labels, source: node.source }, stat.duration_ms / 1000);
-    if (stat.rows_out > 0) this.#rowsOut.inc(labels, stat.rows_out);
+    // -1 = not measured.
+    if (stat.rows_out < 0) return;
+    this.#rowsOut.inc(labels, stat.rows_out);
+    if (node.output?.target !== 'tempdb') return;
+    this.#stagedRows.inc(stat.rows_out);
+    this.#stagedBytes.inc(stat.bytes_out);
   }
 
   swept(count: number): void {

@@ -13,8 +13,8 @@ import {
 import type { Database } from '#libs/persistence';
 import { ContextBuilder, PipelineCatalog } from '#libs/pipelines';
 import { TemplateCatalog, TemplateRenderer } from '#libs/templates';
-import type { TransientStore } from '#libs/transient';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { MemoryTransientStore, type TransientStore } from '#libs/transient';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -224,6 +224,12 @@ export class TestInstance {
     return this.launcher.launch(principal, { ...base, ...request } as LaunchRequest);
   }
 
+  /** Waits until a node of the run has started. */
+  async nodeStarts(principal: Principal, executionId: string): Promise<void> {
+    const watch = await this.events.watch(principal, executionId, { after: 0, signal: AbortSignal.timeout(20_000) });
+    for await (const { type } of watch.frames) if (type === 'node_started') return;
+  }
+
   /** Every frame of an execution, from the first to the last. */
   async frames(principal: Principal, executionId: string, after = 0): Promise<EventFrame[]> {
     const watch = await this.events.watch(principal, executionId, { after, signal: AbortSignal.timeout(20_000) });
@@ -245,5 +251,48 @@ const NO_DATASOURCES = {
   poolSize: () => 1,
   connectionTimeoutMs: () => 1000,
 } as unknown as DatasourceAccess;
+
+/** A statement of the staging engine that does not end by itself. */
+export const HEAVY = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(100000) b';
+
+/** A database with a workspace, and servers on it that each have a store of their own. */
+export class ExecutionsBench {
+  readonly #servers: TestInstance[] = [];
+
+  private constructor(
+    readonly db: TestDatabase,
+    readonly workspace: TestWorkspace,
+  ) {}
+
+  static async create(): Promise<ExecutionsBench> {
+    const db = await createTestDatabase();
+    return new ExecutionsBench(db, await TestWorkspace.create(db.database));
+  }
+
+  async serverWith(settings: Record<string, string> = {}): Promise<TestInstance> {
+    const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
+    const server = await TestInstance.start({ database: this.db.database, store, settings });
+    this.#servers.push(server);
+    return server;
+  }
+
+  async stopServers(): Promise<void> {
+    await Promise.all(this.#servers.splice(0).map((server) => server.stop()));
+  }
+
+  async drop(): Promise<void> {
+    await this.stopServers();
+    await this.db.drop();
+  }
+}
+
+/** Runs, engines, native calls and spill files an instance still holds; all empty when its runs have ended. */
+export async function leftovers({ instance, spillRoot }: TestInstance): Promise<object> {
+  await idle(instance.gate);
+  const spilled = readdirSync(spillRoot).flatMap((folder) => readdirSync(join(spillRoot, folder)));
+  return { runs: instance.runs.size, engines: instance.staging.active, spilled };
+}
+
+export const NOTHING_LEFT = { runs: 0, engines: 0, spilled: [] };
 
 export { createTestDatabase, type TestDatabase };

@@ -23,6 +23,17 @@ const statusOf = async (id: string) =>
     await db.database.query<{ status: string }>('SELECT status FROM pipeline_executions WHERE execution_id = $1', [id])
   )[0]?.status;
 
+/** Waits until the table has events of the run, and the row its progress. */
+async function recorded(executionId: string): Promise<void> {
+  for (let rows: unknown[] = []; rows.length === 0; await delay(10)) {
+    rows = await db.database.query(
+      `SELECT 1 FROM pipeline_executions e JOIN execution_events v USING (execution_id)
+        WHERE execution_id = $1 AND node_stats_json IS NOT NULL AND event_type = 'node_started'`,
+      [executionId],
+    );
+  }
+}
+
 /** The same behaviour is asked of both stores; `stores` gives two connections to one store. */
 function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
   let one: TestInstance;
@@ -63,7 +74,7 @@ function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
     const pipeline = await workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
     const { executionId, finished } = await one.launch(me, pipeline);
     const watching = two.frames(me, executionId);
-    await delay(20);
+    await one.nodeStarts(me, executionId);
     await two.service.cancel(me, executionId);
     expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'cancelled' });
     expect((await watching).at(-1)).toMatchObject({ type: 'execution_aborted' });
@@ -118,7 +129,7 @@ function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
     ]);
     const { executionId, finished } = await one.launch(me, pipeline);
     const watching = two.frames(me, executionId);
-    await delay(300); // events and progress are in both logs
+    await recorded(executionId);
     await db.database.execute(
       `UPDATE pipeline_executions SET heartbeat_at = NOW() - INTERVAL '1 hour' WHERE execution_id = $1`,
       [executionId],
@@ -178,7 +189,7 @@ function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
     const pipeline = await workspace.pipeline([{ id: 'slow', sql: HEAVY }], { draft: true });
     const { executionId, finished } = await one.launch(me, pipeline);
     const watching = one.frames(me, executionId);
-    await delay(20);
+    await one.nodeStarts(me, executionId);
     expect(await db.database.transaction((tx) => two.purge.purge(tx, pipeline, 1))).toBe(1);
     expect(await finished).toMatchObject({ status: 'ABORTED' });
     expect((await watching).every(({ type }) => type !== 'pipeline_completed')).toBe(true);

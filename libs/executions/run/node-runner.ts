@@ -8,7 +8,7 @@ import { materialise } from '../staging/staged-result.js';
 import { stageQuery, stageRows } from '../staging/staged-table.js';
 import type { StagingConnection } from '../staging/staging-connection.js';
 import type { StagingEngine } from '../staging/staging-engine.js';
-import { batchBytes } from './batch-bytes.js';
+import { batchBytes } from '../staging/batch-bytes.js';
 import { deliverToCaller } from './deliver-to-caller.js';
 import { renderFailure } from './render-failure.js';
 import { LeaseHolder } from './lease-holder.js';

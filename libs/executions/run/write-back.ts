@@ -1,7 +1,7 @@
 import { DriverFailure, type Lease, type TableWriter } from '#libs/datasources';
 import { PenstockError } from '#libs/kernel';
 import type { Column } from '#libs/typesystem';
-import { batchBytes } from './batch-bytes.js';
+import { batchBytes } from '../staging/batch-bytes.js';
 import { failureCodeOfSource } from './failure-record.js';
 import type { NodeBudget } from './node-budget.js';
 import type { NodeTask, NodeYield } from './node-work.js';

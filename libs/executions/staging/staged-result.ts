@@ -1,5 +1,6 @@
 import { PenstockError } from '#libs/kernel';
 import type { Column, ColumnBatch } from '#libs/typesystem';
+import { batchBytes } from './batch-bytes.js';
 import { batchOf } from './chunk-reader.js';
 import { quoteName } from './labels.js';
 import { readableColumn } from './readable-column.js';
@@ -8,8 +9,11 @@ import type { StagingConnection } from './staging-connection.js';
 import { describeQuery, runCounted, type StagingStatement } from './staging-statement.js';
 
 const NEVER = new AbortController().signal;
-/** Rows of one native call: ten chunks, so that a call costs little and holds little. */
-const RANGE_ROWS = 20_480;
+/** Rows of one native call: few until their width is known, then as many as make a call worth its cost. */
+const FIRST_ROWS = 128;
+const MOST_ROWS = 20_480;
+const RANGE_BYTES = 8 * 1024 * 1024;
+const GROWTH = 8;
 
 /**
  * The rows of a query over staged tables, materialised first (contract 02 §6.3): the engine's real error text, an exact
@@ -46,18 +50,28 @@ export async function materialise(
     drop: async () => void (await connection.run(`DROP TABLE IF EXISTS ${table}`, NEVER)),
     batches: async function* (reading) {
       let read = 0;
-      for (let from = 0; from < rowCount; from += RANGE_ROWS) {
-        const range = `rowid >= ${from} AND rowid < ${from + RANGE_ROWS}`;
+      for (let from = 0, size = FIRST_ROWS; from < rowCount;) {
+        const range = `rowid >= ${from} AND rowid < ${from + size}`;
         const result = await connection.run(`SELECT ${projection} FROM ${table} WHERE ${range}`, reading);
+        let bytes = 0;
         for (let index = 0; index < result.chunkCount; index++) {
           const batch = batchOf(columns, result.getChunk(index));
           read += batch.rowCount;
+          bytes += batchBytes(batch);
           yield batch;
         }
+        from += size;
+        size = nextSize(size, bytes);
       }
       if (read !== rowCount) throw shortRead(read, rowCount);
     },
   };
+}
+
+/** A range of rows as wide as those just read holds some megabytes; one step of growth errs by as much at most. */
+function nextSize(size: number, bytes: number): number {
+  const fitting = Math.floor(RANGE_BYTES / Math.max(1, bytes / size));
+  return Math.max(1, Math.min(fitting, size * GROWTH, MOST_ROWS));
 }
 
 function shortRead(read: number, expected: number): PenstockError {

@@ -212,6 +212,13 @@ describe('staging in and reading out', () => {
     expect(rows.every((row, index) => row === `["${49999 - index}"]`)).toBe(true);
   });
 
+  it('reads few rows at a time where they are wide, and all of them', async () => {
+    const sql = `SELECT repeat('x', CASE WHEN range % 1000 = 999 THEN 3000000 ELSE 3 END) AS x FROM range(3000)`;
+    const { rows } = await readAll(sql);
+    expect(rows.map(({ length }) => length).filter((length) => length > 100)).toEqual([3000004, 3000004, 3000004]);
+    expect(rows).toHaveLength(3000);
+  });
+
   it('maps engine types that have no canonical twin', async () => {
     const { rows, columns } = await readAll(`
       SELECT 200::UTINYINT, 4294967295::UINTEGER, 18446744073709551615::UBIGINT, 340282366920938463463374607431768211455::UHUGEINT,

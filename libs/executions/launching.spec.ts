@@ -1,0 +1,141 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readJson, type JsonObject } from '#libs/kernel';
+import { existsSync, readdirSync } from 'node:fs';
+import { ExecutionsBench, HEAVY, leftovers, NOTHING_LEFT, TestWorkspace } from './executions.fixture.js';
+
+let bench: ExecutionsBench;
+
+beforeAll(async () => {
+  bench = await ExecutionsBench.create();
+}, 60_000);
+
+afterEach(() => bench.stopServers());
+
+afterAll(() => bench?.drop());
+
+describe('launching', () => {
+  it('refuses in the order of the contract and leaves no trace', async () => {
+    const server = await bench.serverWith();
+    const me = bench.workspace.principal();
+    const counted = () => bench.db.database.query<{ n: number }>('SELECT COUNT(*)::int AS n FROM pipeline_executions');
+    const [before] = await counted();
+    const pipeline = await bench.workspace.pipeline([{ id: 'a', sql: 'SELECT :n AS n' }], {
+      parameters: { n: { type: 'INTEGER', required: true }, m: { type: 'INTEGER', required: true } },
+    });
+    await expect(server.launch(me, 'nope')).rejects.toMatchObject({ code: 'pipeline.execution.not_found' });
+    await expect(server.launch(me, pipeline, { version: 7 })).rejects.toMatchObject({
+      code: 'pipeline.execution.not_found',
+    });
+    const foreigner = (await TestWorkspace.create(bench.db.database)).principal();
+    await expect(server.launch(foreigner, pipeline)).rejects.toMatchObject({ code: 'pipeline.execution.not_found' });
+    await expect(server.launch(me, pipeline)).rejects.toMatchObject({
+      code: 'pipeline.execution.parameter_required',
+      details: { failures: [expect.anything(), expect.anything()] },
+    });
+    const cyclic = await bench.workspace.pipeline([
+      { id: 'a', sql: 'SELECT 1', after: ['b'] },
+      { id: 'b', sql: 'SELECT 1', after: ['a'], output: { target: 'tempdb', table: 't' } },
+    ]);
+    await expect(server.launch(me, cyclic)).rejects.toMatchObject({ details: { reason: 'invalid_graph' } });
+    server.instance.refuseLaunches();
+    await expect(server.launch(me, pipeline)).rejects.toMatchObject({ code: 'server.draining', status: 503 });
+    expect((await counted())[0]).toEqual(before);
+    expect(await leftovers(server)).toEqual(NOTHING_LEFT);
+  });
+
+  it('counts slots per person and per instance, and gives every one back', async () => {
+    const server = await bench.serverWith({
+      DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_USER: '2',
+      DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_INSTANCE: '3',
+    });
+    const me = bench.workspace.principal();
+    const other = bench.workspace.principal({ userId: (await TestWorkspace.create(bench.db.database)).userId });
+    const pipeline = await bench.workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const mine = [await server.launch(me, pipeline), await server.launch(me, pipeline)];
+    await expect(server.launch(me, pipeline)).rejects.toMatchObject({
+      code: 'pipeline.execution.concurrency_limit',
+      details: { scope: 'per_user', limit: 2 },
+    });
+    mine.push(await server.launch(other, pipeline));
+    await expect(server.launch(other, pipeline)).rejects.toMatchObject({ details: { scope: 'global', limit: 3 } });
+    for (const { executionId } of mine) server.instance.runs.get(executionId)!.cancel('cancelled');
+    await Promise.all(mine.map(({ finished }) => finished));
+    const again = await Promise.all([server.launch(me, pipeline), server.launch(me, pipeline)]);
+    for (const { executionId } of again) server.instance.runs.get(executionId)!.cancel('cancelled');
+    await Promise.all(again.map(({ finished }) => finished));
+    expect(await leftovers(server)).toEqual(NOTHING_LEFT);
+  });
+
+  it('one idempotency key through many racing requests starts one run; another request with it is refused', async () => {
+    const server = await bench.serverWith();
+    const me = bench.workspace.principal();
+    const pipeline = await bench.workspace.pipeline([{ id: 'a', sql: 'SELECT :n AS n' }], {
+      parameters: { n: { type: 'DECIMAL', precision: 15, required: true } },
+    });
+    const parameters = readJson('{"n": 1.0}') as JsonObject;
+    const race = await Promise.all(
+      Array.from({ length: 8 }, () => server.launch(me, pipeline, { idempotencyKey: 'k', parameters })),
+    );
+    expect(new Set(race.map(({ executionId }) => executionId)).size).toBe(1);
+    expect(race.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    for (const outcome of await Promise.all(race.map(({ finished }) => finished)))
+      expect(outcome.status).toBe('SUCCESS');
+    const late = await server.launch(me, pipeline, { idempotencyKey: 'k', parameters });
+    expect(late).toMatchObject({ replayed: true, executionId: race[0]!.executionId });
+    expect(await late.finished).toMatchObject({ status: 'SUCCESS' });
+    const other = readJson('{"n": 1.00}') as JsonObject;
+    await expect(server.launch(me, pipeline, { idempotencyKey: 'k', parameters: other })).rejects.toMatchObject({
+      code: 'idempotency.key_reused_for_different_request',
+    });
+    await expect(server.launch(me, pipeline, { idempotencyKey: 'ä', parameters })).rejects.toMatchObject({
+      details: { field: 'Idempotency-Key' },
+    });
+    const [{ n }] = (await bench.db.database.query<{ n: number }>(
+      'SELECT COUNT(*)::int AS n FROM pipeline_executions WHERE pipeline_id = $1',
+      [pipeline],
+    )) as [{ n: number }];
+    expect(n).toBe(1);
+  });
+
+  it('many at once share statements and each gets its own row and end', async () => {
+    const server = await bench.serverWith({
+      DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_USER: '50',
+      DATAPIPELINES_STAGING_MAX_MEMORY_MB: '64',
+      DATAPIPELINES_STAGING_TOTAL_MEMORY_MB: '4096',
+    });
+    const me = bench.workspace.principal();
+    const pipeline = await bench.workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const launched = await Promise.all(Array.from({ length: 40 }, () => server.launch(me, pipeline)));
+    const outcomes = await Promise.all(launched.map(({ finished }) => finished));
+    expect(outcomes.map(({ status }) => status)).toEqual(launched.map(() => 'SUCCESS'));
+    for (const { executionId } of launched) {
+      const [{ n, last }] = (await bench.db.database.query<{ n: number; last: number }>(
+        'SELECT COUNT(*)::int AS n, MAX(event_id) AS last FROM execution_events WHERE execution_id = $1',
+        [executionId],
+      )) as [{ n: number; last: number }];
+      expect([n, last]).toEqual([5, 5]);
+    }
+    expect(await leftovers(server)).toEqual(NOTHING_LEFT);
+  });
+});
+
+describe('the end of an instance', () => {
+  it('drains: launches are refused, what runs is cancelled shutdown, rows and events are written', async () => {
+    const server = await bench.serverWith();
+    const me = bench.workspace.principal();
+    const pipeline = await bench.workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const { executionId, finished } = await server.launch(me, pipeline);
+    await server.nodeStarts(me, executionId);
+    await server.drain.begin();
+    expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'shutdown' });
+    await expect(server.launch(me, pipeline)).rejects.toMatchObject({ code: 'server.draining' });
+    const [row] = await bench.db.database.query<{ n: number }>(
+      `SELECT COUNT(*)::int AS n FROM execution_events WHERE execution_id = $1 AND event_type = 'execution_aborted'`,
+      [executionId],
+    );
+    expect(row).toEqual({ n: 1 });
+    expect(await leftovers(server)).toEqual(NOTHING_LEFT);
+    await server.instance.stop();
+    expect(existsSync(server.spillRoot) && readdirSync(server.spillRoot)).toEqual([]);
+  });
+});

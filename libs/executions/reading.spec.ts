@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readJson, type JsonObject } from '#libs/kernel';
+import { ExecutionsBench, TestWorkspace } from './executions.fixture.js';
+
+let bench: ExecutionsBench;
+
+beforeAll(async () => {
+  bench = await ExecutionsBench.create();
+}, 60_000);
+
+afterEach(() => bench.stopServers());
+
+afterAll(() => bench?.drop());
+
+const typesOf = (frames: readonly { type: string }[]) => frames.map(({ type }) => type);
+const payload = (frame: { data: string } | undefined) => readJson(frame!.data) as JsonObject;
+
+describe('reading', () => {
+  it('lists newest first, by offset and by key, without repeating or skipping', async () => {
+    const own = await TestWorkspace.create(bench.db.database);
+    const server = await bench.serverWith({ DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_USER: '20' });
+    const me = own.principal();
+    const pipeline = await own.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }], { draft: true });
+    const ids: string[] = [];
+    for (let n = 0; n < 7; n++) {
+      const { executionId, finished } = await server.launch(me, pipeline);
+      await finished;
+      ids.unshift(executionId);
+    }
+    const { items, total } = await server.service.list(me, {}, { offset: 0, limit: 50 });
+    expect(items.map(({ execution_id }) => execution_id)).toEqual(ids);
+    expect(total).toBe(7);
+    expect(items.every(({ draft_run }) => draft_run)).toBe(true);
+    const walked: string[] = [];
+    for (let after: string | undefined; ;) {
+      const page = await server.service.listKeyset(me, {}, { first: 3, after });
+      walked.push(...page.items.map(({ execution }) => execution.execution_id));
+      after = page.items.at(-1)?.cursor;
+      if (!page.hasNext) break;
+    }
+    expect(walked).toEqual(ids);
+    const end = await server.service.listKeyset(me, {}, { last: 2 });
+    expect(end.items.map(({ execution }) => execution.execution_id)).toEqual(ids.slice(-2));
+    expect(end).toMatchObject({ hasNext: false, hasPrevious: true });
+    await expect(server.service.listKeyset(me, {}, { after: 'nonsense' })).rejects.toMatchObject({
+      code: 'graphql.cursor_invalid',
+    });
+    expect((await server.service.list(me, { status: 'FAILED' }, { offset: 0, limit: 5 })).total).toBe(0);
+    expect((await server.service.list(me, { pipelineId: 'x' }, { offset: 0, limit: 5 })).total).toBe(0);
+    const key = own.principal({ method: 'api_key', keyKind: 'endpoint', keyId: own.userId });
+    await expect(server.service.list(key, {}, { offset: 0, limit: 5 })).rejects.toMatchObject({
+      code: 'endpoint.key_kind_refused',
+    });
+  });
+
+  it('an endpoint key sees exactly the runs its own audit rows prove', async () => {
+    const server = await bench.serverWith();
+    const me = bench.workspace.principal();
+    const pipeline = await bench.workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const keyOf = (id: string) => bench.workspace.principal({ method: 'api_key', keyKind: 'endpoint', keyId: id });
+    const [proved, other] = [crypto.randomUUID(), crypto.randomUUID()];
+    const served = await server.launch(me, pipeline);
+    await served.finished;
+    await bench.db.database.execute(
+      `INSERT INTO audit_log (event, user_id, key_id, details_json) VALUES ('endpoint.served', $1, $2, $3::jsonb)`,
+      [me.userId, proved, JSON.stringify({ execution_id: served.executionId })],
+    );
+    const unproved = await server.launch(me, pipeline);
+    await unproved.finished;
+    expect((await server.results.page(keyOf(proved), served.executionId, {})).row_count).toBe(1);
+    expect((await server.frames(keyOf(proved), served.executionId)).length).toBe(5);
+    for (const [key, execution] of [
+      [other, served.executionId],
+      [proved, unproved.executionId],
+    ] as const) {
+      await expect(server.results.page(keyOf(key), execution, {})).rejects.toMatchObject({
+        code: 'result.execution_not_found',
+      });
+    }
+  });
+
+  it('streams CSV with header, quotes, NULL and the formula guard', async () => {
+    const server = await bench.serverWith();
+    const me = bench.workspace.principal();
+    const sql = `SELECT * FROM (VALUES ('=1+1', -5, NULL), ('a "q", b', 7, ''), ('+x', 0, '@y')) t(a, n, "ü")`;
+    const pipeline = await bench.workspace.pipeline([{ id: 'a', sql }]);
+    const { executionId, finished } = await server.launch(me, pipeline);
+    await finished;
+    let text = '';
+    for await (const piece of await server.results.csv(me, executionId)) text += piece;
+    expect(text).toBe(`a,n,ü\r\n'=1+1,-5,\r\n"a ""q"", b",7,""\r\n'+x,0,'@y\r\n`);
+  });
+
+  it('replays from the table with the original times, resumes behind any event, and says when the record is gone', async () => {
+    const server = await bench.serverWith();
+    const me = bench.workspace.principal();
+    const pipeline = await bench.workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const { executionId, finished } = await server.launch(me, pipeline);
+    const live = await server.frames(me, executionId);
+    await finished;
+    await server.instance.flush();
+    const elsewhere = await bench.serverWith();
+    const replay = await elsewhere.frames(me, executionId);
+    expect(replay.map(({ eventId, type, timestamp }) => [eventId, type, timestamp])).toEqual(
+      live.map(({ eventId, type, timestamp }) => [eventId, type, timestamp]),
+    );
+    expect(payload(replay[4])).toMatchObject({ rows: [], rows_omitted: true });
+    expect(typesOf(await elsewhere.frames(me, executionId, 3))).toEqual(['pipeline_completed', 'data_ready']);
+    const signal = new AbortController().signal;
+    expect((await elsewhere.events.watch(me, executionId, { after: 5, signal })).nothingLeft).toBe(true);
+    const page = await elsewhere.events.page(me, executionId, { after: 1, limit: 2 });
+    expect(page).toMatchObject({ next_after: 3, has_more: true });
+    await bench.db.database.execute('DELETE FROM execution_events WHERE execution_id = $1', [executionId]);
+    await expect(elsewhere.events.watch(me, executionId, { after: 0, signal })).rejects.toMatchObject({
+      code: 'result.expired',
+      details: { reason: 'event_record_expired' },
+    });
+    const attached = await elsewhere.events.watch(me, executionId, { after: 0, signal, attach: true });
+    const rebuilt = [];
+    for await (const frame of attached.frames) rebuilt.push(frame.type);
+    expect(rebuilt).toEqual(['pipeline_completed']);
+  });
+});
