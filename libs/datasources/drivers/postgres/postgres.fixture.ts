@@ -1,5 +1,6 @@
 import { createEmptyDatabase, type EmptyDatabase } from '../../../../test/fixtures/postgres.js';
 import type { PostgresConnection } from './connection.js';
+import type { AddressCheck } from './dial.js';
 import { openPostgres } from './open.js';
 import { postgresOptions, type PostgresOptions } from './options.js';
 import { TypeNames } from './type-names.js';
@@ -41,8 +42,8 @@ export class PostgresBench {
     options = this.options(),
     signal: AbortSignal = new AbortController().signal,
     as: { username: string; secret: string } = this.login,
+    check: AddressCheck = (host) => Promise.resolve({ address: host }),
   ): Promise<PostgresConnection> {
-    const check = (host: string): Promise<{ address: string }> => Promise.resolve({ address: host });
     const connection = await openPostgres(options, as, new TypeNames(), check, signal);
     this.#opened.push(connection);
     return connection;
