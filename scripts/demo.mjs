@@ -62,69 +62,80 @@ server.on('exit', (code) => {
   );
 });
 
-await untilReady();
-console.log(`${green('Ready')} in ${((Date.now() - started) / 1000).toFixed(1)} s at ${base}\n`);
-const credentials = await demoCredentials(base, directory);
-const get = async (path) => (await api('GET', path)).data;
-
-const datasources = await get('/api/v1/datasources');
-heading('1', 'Datasources: three engines, registered once, credentials sealed');
-console.log(table(datasources.items.map(({ name, dialect, display_name }) => ({ name, dialect, what: display_name }))));
-
-const template = await get('/api/v1/templates?name=travel/delays/flights.sql');
-heading('2', `Template ${template.id}: SQL in FreeMarker, caller values always bound`);
-console.log(quiet(template.body.trimEnd()));
-
-const [{ id: pipelineId }] = (await get('/api/v1/pipelines?q=travel/delays/by_month')).items;
-const pipeline = await get(`/api/v1/pipelines/${pipelineId}`);
-heading('3', `Pipeline ${pipeline.name}: a DAG of SQL nodes`);
-console.log(
-  table(
-    pipeline.nodes.map(({ id, source, depends_on, output }) => ({
-      node: id,
-      source,
-      after: (depends_on ?? []).join(', '),
-      output: output.table ?? output.target,
-    })),
-  ),
-);
-
-heading('4', `Released: version ${pipeline.version} ${pipeline.status}, hash ${pipeline.body_hash.slice(0, 12)}…`);
-
-heading('5', 'Run and watch: every event once, in order');
-const ready = await runPipeline(pipelineId);
-
-heading('6', `Rows: ${ready.total_rows} through the result cursor, exact and typed`);
-const result = await get(`/api/v1/executions/${ready.execution_id}/result?limit=12`);
-console.log(
-  table(result.rows.map((row) => Object.fromEntries(result.schema.map(({ name }, index) => [name, row[index]])))),
-);
-console.log(quiet(`columns: ${result.schema.map(({ name, type }) => `${name} ${type}`).join(', ')}`));
-
-const url = `${base}/api/x/travel/delays/${encodeURIComponent(options.city)}?from_day=2001-03-01&min_flights=50`;
-const callStarted = performance.now();
-const response = await fetch(url, { headers: { 'DP-API-Key': credentials.endpointKey } });
-const answer = await response.json();
-if (!response.ok) fail(`The endpoint answered ${response.status}: ${JSON.stringify(answer)}`);
-heading(
-  '7',
-  `Published: GET ${new URL(url).pathname} answered ${response.status} with ${answer.row_count} rows in ${Math.round(performance.now() - callStarted)} ms`,
-);
-console.log(`curl -s -H 'DP-API-Key: ${credentials.endpointKey}' '${url}'\n`);
-
-console.log(`Console   ${base}/`);
-console.log(`GraphQL   ${base}/graphql`);
-console.log(`Sign in   ${credentials.email}  ${credentials.password}`);
-console.log(`API key   ${credentials.userKey}   ${quiet('(workspace demo; header DP-API-Key)')}`);
-
-if (options.once) {
-  stopping = true;
-  server.kill('SIGTERM');
-} else {
-  console.log(quiet(`\nServing. Log: ${logFile}. Ctrl-C stops.`));
+try {
+  await show();
+} catch (error) {
+  fail(error.message);
 }
 
-async function runPipeline(id) {
+/** The walk from a datasource to a URL, printed as it happens. */
+async function show() {
+  await untilReady();
+  console.log(`${green('Ready')} in ${((Date.now() - started) / 1000).toFixed(1)} s at ${base}\n`);
+  const credentials = await demoCredentials(base, directory);
+  const get = async (path) => (await api('GET', path, credentials)).data;
+
+  const datasources = await get('/api/v1/datasources');
+  heading('1', 'Datasources: three engines, registered once, credentials sealed');
+  console.log(
+    table(datasources.items.map(({ name, dialect, display_name }) => ({ name, dialect, what: display_name }))),
+  );
+
+  const template = await get('/api/v1/templates?name=travel/delays/flights.sql');
+  heading('2', `Template ${template.id}: SQL in FreeMarker, caller values always bound`);
+  console.log(quiet(template.body.trimEnd()));
+
+  const [{ id: pipelineId }] = (await get('/api/v1/pipelines?q=travel/delays/by_month')).items;
+  const pipeline = await get(`/api/v1/pipelines/${pipelineId}`);
+  heading('3', `Pipeline ${pipeline.name}: a DAG of SQL nodes`);
+  console.log(
+    table(
+      pipeline.nodes.map(({ id, source, depends_on, output }) => ({
+        node: id,
+        source,
+        after: (depends_on ?? []).join(', '),
+        output: output.table ?? output.target,
+      })),
+    ),
+  );
+
+  heading('4', `Released: version ${pipeline.version} ${pipeline.status}, hash ${pipeline.body_hash.slice(0, 12)}…`);
+
+  heading('5', 'Run and watch: every event once, in order');
+  const ready = await runPipeline(pipelineId, credentials);
+
+  heading('6', `Rows: ${ready.total_rows} through the result cursor, exact and typed`);
+  const result = await get(`/api/v1/executions/${ready.execution_id}/result?limit=12`);
+  console.log(
+    table(result.rows.map((row) => Object.fromEntries(result.schema.map(({ name }, index) => [name, row[index]])))),
+  );
+  console.log(quiet(`columns: ${result.schema.map(({ name, type }) => `${name} ${type}`).join(', ')}`));
+
+  const url = `${base}/api/x/travel/delays/${encodeURIComponent(options.city)}?from_day=2001-03-01&min_flights=50`;
+  const callStarted = performance.now();
+  const response = await fetch(url, { headers: { 'DP-API-Key': credentials.endpointKey } });
+  const answer = await response.json();
+  if (!response.ok) fail(`The endpoint answered ${response.status}: ${JSON.stringify(answer)}`);
+  heading(
+    '7',
+    `Published: GET ${new URL(url).pathname} answered ${response.status} with ${answer.row_count} rows in ${Math.round(performance.now() - callStarted)} ms`,
+  );
+  console.log(`curl -s -H 'DP-API-Key: ${credentials.endpointKey}' '${url}'\n`);
+
+  console.log(`Console   ${base}/`);
+  console.log(`GraphQL   ${base}/graphql`);
+  console.log(`Sign in   ${credentials.email}  ${credentials.password}`);
+  console.log(`API key   ${credentials.userKey}   ${quiet('(workspace demo; header DP-API-Key)')}`);
+
+  if (options.once) {
+    stopping = true;
+    server.kill('SIGTERM');
+  } else {
+    console.log(quiet(`\nServing. Log: ${logFile}. Ctrl-C stops.`));
+  }
+}
+
+async function runPipeline(id, credentials) {
   const response = await fetch(`${base}/api/v1/pipelines/${id}/execute`, {
     method: 'POST',
     headers: { 'DP-API-Key': credentials.userKey, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
@@ -158,7 +169,7 @@ function eventText(event, data) {
   }
 }
 
-async function api(method, path) {
+async function api(method, path, credentials) {
   const response = await fetch(`${base}${path}`, { method, headers: { 'DP-API-Key': credentials.userKey } });
   // Exact: a DECIMAL keeps its zeros, a BIGINT its last digit.
   const body = parse(await response.text());

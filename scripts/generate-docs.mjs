@@ -29,4 +29,6 @@ for (const [name, text] of Object.entries(documents)) {
   await writeFile(path, text);
   console.log(`wrote ${relative(process.cwd(), path)}, ${text.split('\n').length - 1} lines`);
 }
-console.log('Generated from the tables in libs/kernel and the classes of apps/server/graphql; commit these files with the change that moved them.');
+console.log(
+  'Generated from the tables in libs/kernel and the classes of apps/server/graphql; commit these files with the change that moved them.',
+);

@@ -12,10 +12,8 @@ export async function demoCredentials(base, directory) {
   if (kept.userKey && (await works(base, kept.userKey))) return kept;
 
   const session = new Session(base);
-  const oneTime = join(directory, 'admin-password');
-  const { email, password } = kept.password ? kept : JSON.parse(readFileSync(oneTime, 'utf8'));
+  const { me, email, password } = await signIn(session, [kept, firstPassword(directory)]);
   let current = password;
-  const me = await session.login(email, current);
   if (me.must_change_password) {
     const chosen = randomBytes(12).toString('base64url');
     await session.send('POST', '/api/v1/auth/password', { current_password: current, new_password: chosen });
@@ -34,6 +32,24 @@ export async function demoCredentials(base, directory) {
   return credentials;
 }
 
+/** The one-time password that the server left at its first start. */
+function firstPassword(directory) {
+  const file = join(directory, 'admin-password');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+}
+
+/** The first login that works: the kept one, or, when the databases were made anew, the first password. */
+async function signIn(session, candidates) {
+  for (const { email, password } of candidates) {
+    if (!password) continue;
+    const answer = await session.login(email, password);
+    if (answer) return { me: answer, email, password };
+  }
+  throw new Error(
+    'No password of the administrator works any more. Sign in with your own and make a key, or remove the folder .penstock to begin anew.',
+  );
+}
+
 async function works(base, key) {
   return (await fetch(`${base}/api/v1/auth/me`, { headers: { 'DP-API-Key': key } })).ok;
 }
@@ -46,9 +62,14 @@ class Session {
     this.base = base;
   }
 
+  /** Oneself, or undefined for a password that is wrong. */
   async login(email, password) {
     await this.#fetch('GET', '/login');
-    return this.send('POST', '/login', { email, password }, {});
+    const response = await this.#fetch('POST', '/login', { email, password });
+    if (response.status === 401) return undefined;
+    const text = await response.text();
+    if (!response.ok) throw new Error(`The sign-in answered ${response.status}: ${text}`);
+    return JSON.parse(text).data;
   }
 
   async send(method, path, body, headers = { 'DP-Workspace': 'demo' }) {
