@@ -203,6 +203,20 @@ describe('a run over several databases', () => {
     await expectClean();
   });
 
+  it('commits no write-back for a run that is no longer this instance’s', async () => {
+    await pg.execute('CREATE TABLE fenced (n int)');
+    const slow = 'SELECT g AS n FROM generate_series(1, 3) g, LATERAL (SELECT pg_sleep(0.2)) s';
+    const { executionId, finished } = await run([onPg('w', slow, into('fenced', 'append'))]);
+    await db.database.execute(
+      `UPDATE pipeline_executions SET status = 'ABORTED', completed_at = NOW() WHERE execution_id = $1`,
+      [executionId],
+    );
+    server.get(ExecutionInstance).runs.get(executionId)!.state.lastBeat = -Infinity;
+    expect(await finished).toMatchObject({ failure: { details: { reason: 'fenced' } } });
+    expect(await pg.query('SELECT n FROM fenced')).toEqual([]);
+    await expectClean();
+  });
+
   it('drops the partial staged table and fails the node when a source breaks while it is read', async () => {
     const { finished } = await run([
       onPg('bad', 'SELECT 1 / (5000 - g) AS n FROM generate_series(1, 6000) g', table('t')),

@@ -163,6 +163,27 @@ function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
     expect(one.instance.staging.active).toBe(0);
   });
 
+  it('after a stall starts no further node before its ownership is confirmed, and none when it is lost', async () => {
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([
+      { id: 'a', sql: 'SELECT count(*) AS n FROM range(300000000) WHERE hash(range) % 2 = 0' },
+      { id: 'b', type: 'DDL', sql: 'CREATE TABLE b (x INTEGER)', after: ['a'] },
+    ]);
+    const kept = await one.launch(me, pipeline);
+    const lost = await one.launch(me, pipeline);
+    await Promise.all([kept, lost].map(({ executionId }) => one.nodeStarts(me, executionId)));
+    for (const { executionId } of [kept, lost]) one.instance.runs.get(executionId)!.state.lastBeat = -Infinity;
+    await db.database.execute(
+      `UPDATE pipeline_executions SET status = 'ABORTED', completed_at = NOW() WHERE execution_id = $1`,
+      [lost.executionId],
+    );
+    const statsOf = (id: string) => one.instance.runs.get(id)!.state.stats;
+    const stats = statsOf(lost.executionId);
+    expect(await lost.finished).toMatchObject({ failure: { details: { reason: 'fenced' } } });
+    expect(stats.snapshot().map(({ node_id }) => node_id)).toEqual(['a']);
+    expect(await kept.finished).toMatchObject({ status: 'SUCCESS' });
+  });
+
   it('a fenced owner that finishes by itself discards its result and writes no event', async () => {
     const me = workspace.principal();
     const pipeline = await workspace.pipeline([

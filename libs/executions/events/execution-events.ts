@@ -58,7 +58,8 @@ export class ExecutionEvents {
     executionId: string,
     options: { after: number; signal: AbortSignal; attach?: boolean },
   ): Promise<EventWatch> {
-    const row = await this.visible.get(principal, 'execution.read', executionId);
+    const row =
+      this.#ownRun(principal, executionId) ?? (await this.visible.get(principal, 'execution.read', executionId));
     const { after, signal } = options;
     const local = this.instance.hub.local(row.execution_id);
     if (!local && row.status !== 'RUNNING') return this.#ended(row, after, signal, options.attach ?? false);

@@ -2,8 +2,11 @@ import { CHANNELS, type LoggedEvent, type TransientStore } from '#libs/transient
 import type { EventRecord } from './event-record.js';
 import type { ExecutionLog } from './execution-log.js';
 
-/** Watchers on other instances wait for this log (contract 02 §10.2). */
-const FLUSH_MS = 5;
+/**
+ * Watchers on other instances wait for this log (contract 02 §10.2): little, but long enough that the events of a short
+ * node travel together.
+ */
+const FLUSH_MS = 20;
 const RETRY_MS = 500;
 /** After this the gap is left to the table, which readers use then. */
 const GIVE_UP_MS = 60_000;

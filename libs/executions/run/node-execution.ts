@@ -29,7 +29,8 @@ export class NodeExecution {
       const work = runner.run(task, budget, leases);
       const abandon = () => this.#abandoned(node, leases);
       const yielded = await withinGrace(work, budget.signal, settings.cancelGraceMs, abandon);
-      await leases.release('ok');
+      // A connection finds back to its first state while the run goes on; whoever needs it next waits for it in the pool.
+      void leases.release('ok');
       this.#succeeded(node, yielded);
       return true;
     } catch (error) {
