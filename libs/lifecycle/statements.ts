@@ -39,7 +39,7 @@ export function statesStatement({ versions, key }: VersionedTables, entityId: st
 /** Serialises against writes that add pins: they re-read the pinned row FOR SHARE. */
 export function lockVersionStatement({ versions, key }: VersionedTables, entityId: string, version: number): Statement {
   return {
-    sql: `SELECT status FROM ${versions} WHERE ${key} = $1 AND version = $2 FOR UPDATE`,
+    sql: `SELECT status FROM ${versions} WHERE ${key} = $1 AND version = $2::bigint FOR UPDATE`,
     values: [entityId, version],
   };
 }
@@ -55,7 +55,7 @@ export function effectStatement(
   effect: Effect,
   actorId: string,
 ): Statement | undefined {
-  const where = `WHERE ${key} = $1 AND version = $2`;
+  const where = `WHERE ${key} = $1 AND version = $2::bigint`;
   switch (effect.kind) {
     case 'release':
       return {

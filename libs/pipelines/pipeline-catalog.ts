@@ -58,7 +58,7 @@ export class PipelineCatalog {
               ORDER BY (v.status = 'DRAFT') DESC LIMIT 1`,
             [workspaceId, pipelineId],
           )
-        : await q.query<RunnableRow>(`${SELECT} AND v.version = $3`, [workspaceId, pipelineId, version]);
+        : await q.query<RunnableRow>(`${SELECT} AND v.version = $3::bigint`, [workspaceId, pipelineId, version]);
     return runnable(rows[0]);
   }
 

@@ -221,7 +221,7 @@ export class PipelineRepository {
   ): Promise<PipelineVersionRow | undefined> {
     if (!isUuid(id)) return undefined;
     const rows = await q.query<PipelineVersionRow>(
-      `${versionSelect('v.body_json')} AND ($3::int IS NULL OR v.version = $3)
+      `${versionSelect('v.body_json')} AND ($3::bigint IS NULL OR v.version = $3)
         ORDER BY (v.status = 'DRAFT') DESC, (v.version = e.current_version) DESC NULLS LAST, v.version DESC LIMIT 1`,
       [workspaceId, id, version ?? null],
     );

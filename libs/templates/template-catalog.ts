@@ -85,15 +85,16 @@ export class TemplateCatalog {
    * the pin that is being written (contract 01 §10.1). Absent versions are absent from the map.
    */
   async hold(tx: Transaction, workspaceId: string, refs: readonly TemplateRef[]): Promise<Map<string, HeldVersion>> {
-    if (refs.length === 0) return new Map();
+    const known = refs.filter(({ version }) => Number.isSafeInteger(version));
+    if (known.length === 0) return new Map();
     const rows = await tx.query<HeldVersion & TemplateRef>(
       `SELECT t.name AS id, v.version, v.status, v.dialect, v.is_library AS "isLibrary", v.body_hash AS "bodyHash"
          FROM template_versions v
          JOIN templates t ON t.id = v.template_id
-        WHERE t.workspace_id = $1 AND (t.name, v.version) IN (SELECT * FROM unnest($2::text[], $3::int[]))
+        WHERE t.workspace_id = $1 AND (t.name, v.version) IN (SELECT * FROM unnest($2::text[], $3::bigint[]))
         ORDER BY v.template_id, v.version
           FOR SHARE OF v`,
-      [workspaceId, refs.map(({ id }) => id), refs.map(({ version }) => version)],
+      [workspaceId, known.map(({ id }) => id), known.map(({ version }) => version)],
     );
     return new Map(rows.map((row) => [refKey(row), row]));
   }
@@ -115,7 +116,7 @@ export class TemplateCatalog {
       const rows = await q.query<PinnedRow>(
         `SELECT t.id AS "templateId", t.name, v.version, v.status, v.dialect, v.is_library AS "isLibrary",
                 v.body_hash AS "bodyHash", v.body, v.imports_json AS imports
-           FROM unnest($2::text[], $3::int[]) AS ref(name, version)
+           FROM unnest($2::text[], $3::bigint[]) AS ref(name, version)
            JOIN templates t ON t.workspace_id = $1 AND t.name = ref.name
            JOIN template_versions v ON v.template_id = t.id AND v.version = ref.version`,
         [workspaceId, level.map(({ id }) => id), level.map(({ version }) => version)],
@@ -137,7 +138,8 @@ function unseen(refs: readonly TemplateRef[], asked: Set<string>): TemplateRef[]
     const key = refKey(ref);
     if (asked.has(key)) continue;
     asked.add(key);
-    fresh.push(ref);
+    // A document may name a version of any length; none beyond a double's integers exists.
+    if (Number.isSafeInteger(ref.version)) fresh.push(ref);
   }
   return fresh;
 }

@@ -243,7 +243,7 @@ export class TemplateRepository {
     q: Queryable = this.database,
   ): Promise<TemplateVersionRow | undefined> {
     const rows = await q.query<TemplateVersionRow>(
-      `${versionSelect('v.body')} AND ($3::int IS NULL OR v.version = $3)
+      `${versionSelect('v.body')} AND ($3::bigint IS NULL OR v.version = $3)
         ORDER BY (v.status = 'DRAFT') DESC, (v.version = e.current_version) DESC NULLS LAST, v.version DESC LIMIT 1`,
       [workspaceId, name, version ?? null],
     );

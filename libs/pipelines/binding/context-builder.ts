@@ -56,14 +56,29 @@ export function encodeContext(context: ReadonlyMap<string, TypedValue>): string 
 
 /** `YYYY-MM-DD` of an instant in a zone. */
 function dateIn(zone: string, instant: string): string {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  });
-  const parts = new Map(format.formatToParts(new Date(instant)).map(({ type, value }) => [type, value]));
+  const parts = new Map(
+    dateFormat(zone)
+      .formatToParts(new Date(instant))
+      .map(({ type, value }) => [type, value]),
+  );
   return `${(parts.get('year') ?? '').padStart(4, '0')}-${parts.get('month')}-${parts.get('day')}`;
+}
+
+/** By zone: making one costs more than all else a context needs, and a deployment has one zone. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function dateFormat(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    });
+    formats.set(zone, format);
+  }
+  return format;
 }

@@ -41,7 +41,10 @@ export interface Judgement {
   stored: JsonObject;
 }
 
-/** No name a workspace can see has this value, and every platform key needs one. */
+/** All dry renders of one save share this budget (contract 01 §10). */
+const DRY_RENDER_MS = 10_000;
+
+/** Stands for the execution that a save does not have; every platform key needs a value. */
 const DRY_EXECUTION_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -119,7 +122,8 @@ export class DocumentValidation {
     const undeclarable = read.parameterNames.filter((name) => !read.parameters.has(name));
     const variants = this.configuration.get('datapipelines.templates.dry-render-variants');
     const contexts = dryContexts(surroundings, read.parameters, undeclarable, variants);
-    await this.dryRender.judge(renderable, new Set(read.parameterNames), contexts, now, read.notes);
+    const budget = AbortSignal.timeout(DRY_RENDER_MS);
+    await this.dryRender.judge(renderable, new Set(read.parameterNames), contexts, now, budget, read.notes);
   }
 }
 

@@ -8,8 +8,6 @@ import type { RenderableNode } from './registry-rules.js';
 import { EngineStatementParser } from './statement-parser.js';
 import { isParsedByEngine, statementDefect } from './statement-rules.js';
 
-/** All dry renders of one save share this budget (contract 01 §10). */
-const BUDGET_MS = 10_000;
 /** Renders under way at once; the pool's queue belongs to running pipelines too. */
 const CONCURRENCY = 8;
 
@@ -33,15 +31,16 @@ export class DryRender {
     private readonly parser: EngineStatementParser,
   ) {}
 
+  /** `budget` is shared by all renders of one save; when it ends, what was not rendered fails, reason `budget`. */
   async judge(
     nodes: readonly RenderableNode[],
     parameters: ReadonlySet<string>,
     contexts: readonly ReadonlyMap<string, ContextValue>[],
     now: string,
+    budget: AbortSignal,
     notes: Notes,
   ): Promise<void> {
     const renderings = group(nodes);
-    const budget = AbortSignal.timeout(BUDGET_MS);
     if (this.configuration.get('datapipelines.templates.interpolated-parameters') === 'refuse') {
       await concurrently(renderings, (rendering) => this.#scan(rendering, parameters, budget, notes));
     }
@@ -161,7 +160,7 @@ function reportRenders({ nodes, outcomes, exhausted }: Rendering, notes: Notes):
       notes.failOnce(
         'pipeline.validation.template_render_failed',
         path,
-        `The dry renders of this save took longer than ${BUDGET_MS / 1000} seconds together: simplify the templates.`,
+        'The dry renders of this save took too long together: simplify the templates, or split the pipeline.',
         { template_id: closure.template.name, template_version: closure.template.version, reason: 'budget' },
       );
     }

@@ -25,6 +25,8 @@ export class TemplateRenderer implements OnModuleDestroy {
   readonly #limits: EngineLimits;
   readonly #cacheSize: number;
   readonly #inline: TemplateEngine | undefined;
+  /** For bodies without anything to evaluate: the way to a thread and back would cost more than they do. */
+  readonly #plain: TemplateEngine;
   #workers: RenderWorkers | undefined;
   #script: WorkerScript = BUILT_WORKER;
 
@@ -48,6 +50,7 @@ export class TemplateRenderer implements OnModuleDestroy {
       },
     };
     const inline = configuration.get(key('render-isolation')) === 'inline';
+    this.#plain = new TemplateEngine(this.#cacheSize);
     this.#inline = inline ? new TemplateEngine(this.#cacheSize) : undefined;
   }
 
@@ -60,6 +63,10 @@ export class TemplateRenderer implements OnModuleDestroy {
 
   /** SQL with every run-time value bound: what runs and what is checked. */
   async render(closure: TemplateClosure, values: RenderValues, signal?: AbortSignal): Promise<RenderOutcome> {
+    if (isPlain(closure)) {
+      signal?.throwIfAborted();
+      return this.#plain.run({ kind: 'bind', closure, ...values, ...this.#bounds() }) as RenderOutcome;
+    }
     return this.#run<'bind'>({ kind: 'bind', closure, ...values, ...this.#bounds() }, failed, signal);
   }
 
@@ -107,6 +114,17 @@ export class TemplateRenderer implements OnModuleDestroy {
     if ('done' in outcome) return outcome.done as TaskResults[K];
     return stopped(stopProblem(outcome.stopped, this.#timeoutMs));
   }
+}
+
+/** Whatever begins an interpolation or a tag, in either syntax, or a header that would change it. */
+const TEMPLATE_SYNTAX = /[$#]\{|<\/?[#@]|\[\/?[#@=]/;
+/** Longer texts take their time in a thread. */
+const PLAIN_CHARS = 8192;
+
+/** SQL as it stands, with placeholders at most: no loop, no expression, no library that could run away. */
+function isPlain({ template, libraries }: TemplateClosure): boolean {
+  const { body, imports } = template;
+  return libraries.size === 0 && imports.length === 0 && body.length <= PLAIN_CHARS && !TEMPLATE_SYNTAX.test(body);
 }
 
 function failed(problem: RenderProblem): { ok: false; problem: RenderProblem } {

@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals';
+import { createWorkspace } from '../../test/fixtures/authors.js';
+import { usePipelineBench } from '../../test/fixtures/pipeline-bench.js';
+import { createDatasource, document, refusal } from '../../test/fixtures/pipelines.js';
+import { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
+
+const bench = usePipelineBench();
+
+describe('reading', () => {
+  it('answers a foreign workspace, and nonsense ids, exactly as if the pipeline did not exist', async () => {
+    const one = await bench.released();
+    const foreign = (await createWorkspace(bench.db.database)).principal();
+    const nowhere = '00000000-0000-4000-8000-000000000000';
+    for (const verb of [
+      (id: string) => bench.reading.read(foreign, id),
+      (id: string) => bench.reading.versions(foreign, id),
+      (id: string) => bench.authoring.update(foreign, id, bench.body(), one.body_hash),
+      (id: string) => bench.lifecycle.release(foreign, id, one.body_hash),
+      (id: string) => bench.lifecycle.discard(foreign, id, 1),
+      (id: string) => bench.lifecycle.switchCurrent(foreign, id, 1),
+      (id: string) => bench.lifecycle.purge(foreign, id),
+      (id: string) => bench.lifecycle.purgeVersion(foreign, id, 1),
+    ]) {
+      const answers = await Promise.all(
+        [one.id, nowhere, 'nonsense'].map(async (id) => {
+          const told = (await refusal(verb(id))).toBody();
+          return { ...told, details: { ...told.details, pipeline_id: '' } };
+        }),
+      );
+      expect(answers[0]!.code).toBe('pipeline.execution.not_found');
+      expect(answers[1]).toEqual(answers[0]);
+      expect(answers[2]).toEqual(answers[0]);
+    }
+    expect(await bench.catalog.forRun(foreign.workspace!.id, one.id)).toBeUndefined();
+  });
+
+  it('gives executions the draft, else the pointer’s version, and an explicit one exactly', async () => {
+    const one = await bench.released({ parameters: { p: { type: 'DECIMAL', precision: 5, scale: 2, default: 1.5 } } });
+    expect(await bench.catalog.forRun(bench.team.id, one.id)).toMatchObject({
+      version: 1,
+      status: 'RELEASED',
+      releasedAt: expect.stringMatching(/\.\d{6}Z$/),
+    });
+    const two = await bench.authoring.update(bench.team.principal(), one.id, bench.rewrite(one), one.body_hash);
+    expect(await bench.catalog.forRun(bench.team.id, one.id)).toMatchObject({
+      version: 2,
+      status: 'DRAFT',
+      bodyHash: two.body_hash,
+    });
+    expect((await bench.catalog.forRun(bench.team.id, one.id, 1))?.document.parameters.get('p')).toMatchObject({
+      type: 'DECIMAL',
+      precision: 5,
+      scale: 2,
+    });
+    expect(await bench.catalog.released(bench.team.id, one.id)).toMatchObject({ version: 1 });
+    expect(await bench.catalog.forRun(bench.team.id, one.id, 3)).toBeUndefined();
+    await bench.lifecycle.discard(bench.team.principal(), one.id, 1);
+    expect(await bench.catalog.forRun(bench.team.id, one.id, 1)).toBeUndefined();
+    expect(await bench.catalog.forRun(bench.team.id, 'nonsense')).toBeUndefined();
+  });
+
+  it('filters, searches and browses in the database', async () => {
+    const here = await createWorkspace(bench.db.database, 'browse');
+    await createDatasource(bench.db.database, here, 'ds-one');
+    await createDatasource(bench.db.database, here, 'ds-two');
+    const act = here.principal();
+    const t = (
+      await bench.templates.create(act, {
+        id: 't/a.sql',
+        dialect: 'POSTGRES',
+        display_name: 'a',
+        description: '',
+        body: 'SELECT 1',
+      })
+    ).id;
+    const make = (name: string, source: string, output?: Record<string, unknown>) =>
+      bench.authoring.create(
+        act,
+        document({
+          name,
+          description: `100%_\\ ${name}`,
+          nodes: [{ id: 'n', type: 'DQL', source, template: { id: t, version: 1 }, ...(output ? { output } : {}) }],
+        }),
+      );
+    await make('f/a', 'ds-one');
+    await make('f/b_c', 'ds-two');
+    await make('f/bxc', 'ds-one', { target: 'datasource', datasource: 'ds-two', table: 't', mode: 'append' });
+    await make('f/g/one', 'ds-one');
+    const page = { offset: 0, limit: 10 };
+    const names = async (filter: Record<string, string>) =>
+      (await bench.reading.list(act, filter, page)).items.map(({ name }) => name);
+    expect(await names({ q: 'b_c' })).toEqual(['f/b_c']);
+    expect(await names({ q: '%_\\' })).toHaveLength(4);
+    expect(await names({ datasource: 'ds-two' })).toEqual(['f/b_c', 'f/bxc']);
+    expect(await names({ owner: act.userId })).toHaveLength(4);
+    expect(await names({ owner: 'nobody' })).toEqual([]);
+    const level = await bench.reading.tree(act, 'f', page);
+    expect([level.folders, level.pipelines.map(({ name }) => name), level.total, level.has_more]).toEqual([
+      [{ path: 'f/g', segment: 'g', pipeline_count: 1 }],
+      ['f/a', 'f/b_c', 'f/bxc'],
+      3,
+      false,
+    ]);
+    expect((await bench.reading.listKeyset(act, {}, { first: 2, after: 'f/a' })).items.map(({ name }) => name)).toEqual(
+      ['f/b_c', 'f/bxc'],
+    );
+    expect((await bench.reading.readByName(act, 'f/a')).name).toBe('f/a');
+    const references = await bench.instance
+      .get(PipelineDatasourceReferences)
+      .references(bench.db.database, 'ds-two', [here.id]);
+    expect(references).toEqual({
+      references: [
+        { pipeline: 'f/b_c', node_id: 'n', pipeline_version: 1, version_status: 'DRAFT' },
+        { pipeline: 'f/bxc', node_id: 'n', pipeline_version: 1, version_status: 'DRAFT' },
+      ],
+      hidden: 0,
+    });
+    expect(await bench.instance.get(PipelineDatasourceReferences).references(bench.db.database, 'ds-two', [])).toEqual({
+      references: [],
+      hidden: 2,
+    });
+    const pins = await bench.instance.get(PipelineTemplatePins).pinsOf(bench.db.database, here.id, t, 1);
+    expect(pins.referencing_pipelines).toEqual(['f/a', 'f/b_c', 'f/bxc', 'f/g/one']);
+    expect(
+      (await bench.instance.get(PipelineTemplatePins).pinsOf(bench.db.database, here.id, t, 2)).references,
+    ).toEqual([]);
+  });
+});

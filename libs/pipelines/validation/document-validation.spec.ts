@@ -1,0 +1,213 @@
+import { describe, expect, it } from '@jest/globals';
+import { readJson, writeJson } from '#libs/kernel';
+import {
+  node,
+  pipeline,
+  template,
+  useDocumentBench,
+  withNode,
+  withParameter,
+  type Json,
+} from '../../../test/fixtures/documents.js';
+import { authoringInstance, document, failuresOf, refusal } from '../../../test/fixtures/pipelines.js';
+import { Notes } from '../document/notes.js';
+import { DocumentValidation } from './document-validation.js';
+import { DryRender } from './dry-render.js';
+
+const bench = useDocumentBench();
+
+const PARAMETERS = {
+  b: { type: 'BOOLEAN' },
+  i: { type: 'INTEGER' },
+  bi: { type: 'BIGINTEGER' },
+  d: { type: 'DECIMAL', precision: 5, scale: 5 },
+  bd: { type: 'BIGDECIMAL', precision: 20, scale: 2 },
+  s: { type: 'STRING', default: 'ünï "q" \u{1F680}' },
+  bin: { type: 'BINARY' },
+  dt: { type: 'DATE' },
+  tm: { type: 'TIME' },
+  ts: { type: 'TIMESTAMP' },
+};
+
+describe('what passes', () => {
+  it.each<[string, Json]>([
+    ['the smallest document', pipeline()],
+    [
+      'every type as a sample and every platform key',
+      pipeline({ parameters: PARAMETERS, nodes: [node({ template: template('t/typed.sql') })] }),
+    ],
+    ['FROM-first on tempdb', withNode({ source: 'tempdb', template: template('t/duck.sql') })],
+    ['PIVOT with a value list on tempdb', withNode({ source: 'tempdb', template: template('t/duckpivot.sql') })],
+    [
+      'an H2 template where the engine word is H2',
+      { ...withNode({ source: 'tempdb', template: template('t/h2.sql') }), settings: { tempdb: { engine: 'H2' } } },
+    ],
+    ['a known datasource whose name looks like an environment', withNode({ source: 'prod' })],
+    ['no caller at all', withNode({ output: { target: 'tempdb', table: 'x' } })],
+    [
+      'DML and DDL',
+      pipeline({
+        nodes: [
+          node({ type: 'DML', template: template('t/dml.sql') }),
+          node({ id: 'm', type: 'DDL', template: template('t/ddl.sql') }),
+        ],
+      }),
+    ],
+    ['an approximate decimal', withParameter({ type: 'DECIMAL', precision: 15, default: 1.5 })],
+    ['nulls as absences', pipeline({ settings: null, checks: null, description: null })],
+  ])('%s', async (_title, body) => {
+    expect(await bench.judge(body)).toEqual([]);
+  });
+
+  it('accepts ${p} where the policy binds it', async () => {
+    const binding = await authoringInstance(bench.db.database, {
+      DATAPIPELINES_TEMPLATES_INTERPOLATED_PARAMETERS: 'bind',
+    });
+    const body = { ...withParameter({ type: 'STRING' }), nodes: [node({ template: template('t/direct.sql') })] };
+    expect((await binding.get(DocumentValidation).judge(bench.team.id, document(body))).failures).toEqual([]);
+    await binding.close();
+  });
+});
+
+describe('the answer', () => {
+  it('holds all failures of all groups, in document order, then group order', async () => {
+    const found = await bench.judge({
+      schema_version: 3,
+      name: 'flat',
+      settings: { query_timeout_seconds: 0 },
+      parameters: { z: { type: 'X' }, a: { type: 'DECIMAL' } },
+      nodes: [
+        node({ id: 'N', source: 'absent', template: template('t/none.sql'), depends_on: ['q'] }),
+        node({ output: { target: 'disk' } }),
+      ],
+    });
+    expect(found.map(({ code }) => code.split('.').at(-1))).toEqual([
+      'schema_version_unsupported',
+      'name_invalid',
+      'pipeline_query_timeout_invalid',
+      'parameter_type_invalid',
+      'parameter_precision_missing',
+      'invalid_identifier',
+      'dangling_dependency',
+      'unknown_datasource',
+      'template_not_found',
+      'output_target_invalid',
+    ]);
+  });
+
+  it('is cut at 200 failures and says so', async () => {
+    const nodes = Array.from({ length: 300 }, (_, index) => node({ id: `n${index}`, type: 'nope' }));
+    const error = await refusal(bench.validation.accept(bench.team.id, document(pipeline({ nodes }))));
+    expect(failuresOf(error)).toHaveLength(200);
+    expect(error.details['truncated']).toBe(true);
+  });
+
+  it('warns of keys it drops, but not of the server’s own', async () => {
+    const body = document({
+      ...pipeline({ nodes: [node({ dependson: ['x'], pipeline: {}, output: { target: 'caller', table: 'x' } })] }),
+      id: 'x',
+      version: 7,
+      body_hash: 'h',
+      owner: 'o',
+      colour: 'red',
+    });
+    const { warnings, stored, failures } = await bench.validation.judge(bench.team.id, body);
+    expect(failures).toEqual([]);
+    expect(warnings.map(({ path }) => path).sort()).toEqual([
+      'colour',
+      'nodes[0].dependson',
+      'nodes[0].output.table',
+      'nodes[0].pipeline',
+    ]);
+    expect(readJson(writeJson(stored))).toEqual(
+      document({
+        schema_version: 1,
+        name: 'a/p',
+        display_name: 'p',
+        description: '',
+        parameters: {},
+        nodes: [node({ output: { target: 'caller' } })],
+      }),
+    );
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an array', [], 'body'],
+    ['nodes as an object', pipeline({ nodes: {} }), 'nodes'],
+    ['parameters as an array', pipeline({ parameters: [] }), 'parameters'],
+    ['a node that is a string', pipeline({ nodes: ['x'] }), 'nodes[0]'],
+    ['settings as a number', pipeline({ settings: 5 }), 'settings'],
+    ['a template as text', withNode({ template: 't/ok.sql@1' }), 'nodes[0].template'],
+    ['depends_on as text', withNode({ depends_on: 'a' }), 'nodes[0].depends_on'],
+    ['checks as an object', pipeline({ checks: {} }), 'checks'],
+    ['a parameter as text', pipeline({ parameters: { p: 'DATE' } }), 'parameters.p'],
+  ])('calls %s malformed', async (_title, body, field) => {
+    const error = await refusal(bench.validation.judge(bench.team.id, readJson(writeJson(body))));
+    expect([error.code, error.status, error.details['field']]).toEqual([
+      'pipeline.execution.invalid_parameter_type',
+      400,
+      field,
+    ]);
+  });
+
+  it('never echoes a value that may be a secret, nor more than a line of anything', async () => {
+    const secret = `x;password=${'hunter2'.repeat(20)}`;
+    const error = await refusal(
+      bench.validation.accept(
+        bench.team.id,
+        document(withNode({ source: secret, template: { id: `t/${'x'.repeat(9000)}`, version: 1 } })),
+      ),
+    );
+    const told = JSON.stringify(error.toBody()).length;
+    expect(told).toBeLessThan(3000);
+    const leak = failuresOf(error).find(({ code }) => code.endsWith('forbidden_env_specific_value'))!;
+    expect(JSON.stringify(leak)).not.toContain('hunter2');
+  });
+});
+
+describe('the budget of dry renders', () => {
+  it('fails what was not rendered when it ends, instead of waiting or passing it', async () => {
+    const notes = new Notes();
+    const closure = { template: { name: 't/x', version: 1, dialect: 'POSTGRES' }, libraries: new Map() } as never;
+    const readNode = { index: 0, path: 'nodes[0]', type: 'DQL' as const, dependsOn: [], settings: {} };
+    const ended = AbortSignal.abort();
+    await bench.instance
+      .get(DryRender)
+      .judge([{ node: readNode, closure, dialect: 'POSTGRES' }], new Set(), [new Map()], '', ended, notes);
+    expect(notes.sorted([])).toMatchObject([
+      { code: 'pipeline.validation.template_render_failed', path: 'nodes[0].template', details: { reason: 'budget' } },
+    ]);
+  });
+});
+
+describe('size', () => {
+  it('judges a thousand nodes, each waiting for all before it, without a deep stack', async () => {
+    const nodes = Array.from({ length: 1000 }, (_, index) =>
+      node({
+        id: `n${index}`,
+        output: { target: 'tempdb', table: `t${index}` },
+        depends_on: Array.from({ length: index }, (__, earlier) => `n${earlier}`),
+      }),
+    );
+    expect(await bench.judge(pipeline({ nodes }))).toEqual([]);
+    (nodes[0] as { depends_on: string[] }).depends_on = ['n999'];
+    const [circle, ...others] = await bench.judge(pipeline({ nodes }));
+    expect(others).toEqual([]);
+    expect(circle).toMatchObject({
+      code: 'pipeline.validation.cycle_detected',
+      details: { cycle_path: ['n0', 'n999', 'n0'] },
+    });
+  }, 20_000);
+
+  it('finds every one of many separate circles', async () => {
+    const nodes = Array.from({ length: 100 }, (_, index) =>
+      node({
+        id: `n${index}`,
+        output: { target: 'tempdb', table: `t${index}` },
+        depends_on: [`n${index % 2 ? index - 1 : index + 1}`],
+      }),
+    );
+    const found = await bench.judge(pipeline({ nodes }));
+    expect(found.filter(({ code }) => code.endsWith('cycle_detected'))).toHaveLength(50);
+  });
+});
