@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { authorise } from '#libs/identity';
 import { isPenstockError, newId, PenstockError, RawJson, writeJson, type Principal } from '#libs/kernel';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import type { UserLease } from '../instance/user-leases.js';
@@ -38,6 +39,8 @@ export interface EventPage {
   has_more: boolean;
 }
 
+type OwnRun = Pick<ExecutionRow, 'execution_id' | 'triggered_by'> & { status: 'RUNNING' };
+
 /** Watching executions, from any instance (contract 02 §10.3, 03 §5.4). */
 @Injectable()
 export class ExecutionEvents {
@@ -59,7 +62,8 @@ export class ExecutionEvents {
     options: { after: number; signal: AbortSignal; attach?: boolean },
   ): Promise<EventWatch> {
     const row =
-      this.#ownRun(principal, executionId) ?? (await this.visible.get(principal, 'execution.read', executionId));
+      this.#ownRunningHere(principal, executionId) ??
+      (await this.visible.get(principal, 'execution.read', executionId));
     const { after, signal } = options;
     const local = this.instance.hub.local(row.execution_id);
     if (!local && row.status !== 'RUNNING') return this.#ended(row, after, signal, options.attach ?? false);
@@ -122,6 +126,19 @@ export class ExecutionEvents {
       // The database is away: streams live on, nothing new is shown to them anyway.
       return true;
     }
+  }
+
+  /**
+   * A person's own run that goes on here, as right after its launch: what the row would say is known. Endpoint keys are
+   * judged by the row, which knows whose runs are theirs.
+   */
+  #ownRunningHere(principal: Principal, executionId: string): OwnRun | undefined {
+    const plan = this.instance.runs.get(executionId)?.state.plan;
+    if (!plan || principal.keyKind === 'endpoint' || plan.userId !== principal.userId) return undefined;
+    const { id } = authorise(principal, 'execution.read');
+    return plan.pipeline.workspaceId === id
+      ? { execution_id: executionId, triggered_by: plan.userId, status: 'RUNNING' }
+      : undefined;
   }
 
   async #ended(row: ExecutionRow, after: number, signal: AbortSignal, attach: boolean): Promise<EventWatch> {
