@@ -3,9 +3,10 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import { Drain, ExecutionJobs } from '#libs/executions';
-import { AccessTrail, Authenticator, BootstrapAdmin, CsrfTokens, UseStamps } from '#libs/identity';
-import { Clock, Configuration, Logger, SystemClock } from '#libs/kernel';
+import { AccessTrail, Authenticator, BootstrapAdmin, CsrfTokens, SystemActor, UseStamps } from '#libs/identity';
+import { Clock, Configuration, Logger, PenstockError, SystemClock } from '#libs/kernel';
 import { Database } from '#libs/persistence';
+import { ContentGate } from '#libs/pipelines';
 import { InvalidationBus, TransientStore } from '#libs/transient';
 import { AppModule } from '../app.module.js';
 import { seedDemo } from '../demo/seed-demo.js';
@@ -103,6 +104,7 @@ export class RunningServer {
     serveStatic(door);
     await app.init();
     routes.set(routesOf(app));
+    await this.#refuseBrokenContent();
     await this.#seed();
     await app.get(ExecutionJobs).start();
     app.get(IdentityJobs).start();
@@ -110,8 +112,15 @@ export class RunningServer {
     app.get(Readiness).serve();
   }
 
+  /** Content that could not run, or that this posture does not allow, stops the boot with every offender named. */
+  async #refuseBrokenContent(): Promise<void> {
+    const problems = await this.app.get(ContentGate).problems();
+    if (problems.length > 0) throw new PenstockError('internal', { message: problems.join('\n') });
+  }
+
   async #seed(): Promise<void> {
     const { configuration, embedded, log } = this.parts;
+    await this.app.get(SystemActor).id();
     const admin = await this.app.get(BootstrapAdmin).ensure();
     if (admin.oneTimePassword !== undefined && admin.email !== undefined && embedded) {
       const file = await keepOneTimePassword(embedded.directory, admin.email, admin.oneTimePassword);
