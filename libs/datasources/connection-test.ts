@@ -60,15 +60,18 @@ export class ConnectionTest {
       : { connected: false, tested_at, error: outcome.error, error_class: outcome.errorClass };
   }
 
-  /** One throw-away connection within min(connectionTimeout, 30 s). Never rejects for what the database does. */
-  async attempt(record: DatasourceRecord): Promise<Outcome> {
+  /**
+   * One throw-away connection within min(connectionTimeout, 30 s). Never rejects for what the database does.
+   * `secret` stands in for the stored one.
+   */
+  async attempt(record: DatasourceRecord, secret?: string): Promise<Outcome> {
     const driver = this.drivers.get(record.dialect);
     const configured = poolView(record.properties.hikari, driver.poolDefaults).connectionTimeout.value;
     const signal = AbortSignal.timeout(Math.min(configured === 0 ? MOST_MS : configured, MOST_MS));
     const started = performance.now();
     let scrubber = new Scrubber([record.username, record.jdbcUrl]);
     try {
-      const opened = await this.sources.sourceOf(record);
+      const opened = await this.sources.sourceOf(record, secret);
       scrubber = opened.scrubber.with([record.username, record.jdbcUrl]);
       try {
         const connection = await opened.source.connect('read', signal);

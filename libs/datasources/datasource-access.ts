@@ -74,8 +74,8 @@ export class DatasourceAccess {
   }
 
   async #unreachable(name: string, signal: AbortSignal): Promise<string | undefined> {
-    // A connection at work answers the question without taking another.
-    if ((this.pools.leased(name) ?? 0) > 0) return undefined;
+    // A connection at work, or at rest for a moment only, answers the question without another round trip.
+    if (this.pools.provenLately(name)) return undefined;
     const patience = AbortSignal.timeout(CHECK_MS);
     try {
       const lease = await this.pools.lease(name, 'read', AbortSignal.any([signal, patience]));

@@ -165,6 +165,23 @@ export class DatasourceRepository {
     return row?.last_test_at ?? '';
   }
 
+  /** Whether a name is used, by a live or a deleted row. */
+  async isTaken(q: Queryable, name: string): Promise<boolean> {
+    return (await q.query('SELECT 1 FROM datasources WHERE name = $1', [name])).length === 1;
+  }
+
+  async replaceCredential(
+    q: Queryable,
+    name: string,
+    { kind, username, sealed }: { kind: string; username: string | null; sealed: Buffer },
+  ): Promise<void> {
+    await q.execute(
+      `UPDATE datasources SET credential_kind = $2, username = $3, credential_encrypted = $4, updated_at = NOW()
+        WHERE name = $1 AND NOT is_deleted`,
+      [name, kind, username, sealed],
+    );
+  }
+
   async credential(q: Queryable, name: string): Promise<StoredCredential | undefined> {
     const [row] = await q.query<{ credential_kind: string; credential_encrypted: Buffer | null }>(
       'SELECT credential_kind, credential_encrypted FROM datasources WHERE name = $1 AND NOT is_deleted',

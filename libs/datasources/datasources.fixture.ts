@@ -9,10 +9,12 @@ import {
   type Principal,
   type Scope,
 } from '#libs/kernel';
-import type { Queryable } from '#libs/persistence';
+import type { SystemActor } from '#libs/identity';
+import type { Database, Queryable } from '#libs/persistence';
 import { InvalidationBus, type TransientStore } from '#libs/transient';
 
 import type { TestDatabase } from '../../test/fixtures/postgres.js';
+import { DatasourceBootstrap } from './bootstrap/datasource-bootstrap.js';
 import { ConnectionTest } from './connection-test.js';
 import { KeyRing } from './credentials/key-ring.js';
 import { DatasourceAccess } from './datasource-access.js';
@@ -47,6 +49,7 @@ export class DatasourceBench {
   readonly service: DatasourceService;
   readonly introspection: IntrospectionService;
   readonly access: DatasourceAccess;
+  readonly bootstrap: DatasourceBootstrap;
   readonly references = new StatedReferences();
   readonly repository = new DatasourceRepository();
 
@@ -92,6 +95,19 @@ export class DatasourceBench {
     );
     this.introspection = new IntrospectionService(database, this.repository, this.pools, drivers, logger);
     this.access = new DatasourceAccess(database, this.repository, this.pools, drivers);
+    const actor = { principal: () => systemPrincipal(database) } as unknown as SystemActor;
+    this.bootstrap = new DatasourceBootstrap(
+      database,
+      this.repository,
+      grants,
+      this.service,
+      test,
+      this.pools,
+      keys,
+      actor,
+      this.config,
+      logger,
+    );
   }
 
   /** Subscribes before it serves, as a process does. */
@@ -109,6 +125,26 @@ export class DatasourceBench {
     await this.pools.close();
     await this.bus.stop();
   }
+}
+
+/** The server itself, with a row of its own. */
+async function systemPrincipal(database: Database): Promise<Principal> {
+  const [row] = await database.query<{ id: string }>(
+    `INSERT INTO users (email, display_name, provider, provider_subject) VALUES ('system@system.invalid', 'System', 'system', 'system')
+     ON CONFLICT DO NOTHING RETURNING id`,
+  );
+  const [found] = row ? [row] : await database.query<{ id: string }>(`SELECT id FROM users WHERE provider = 'system'`);
+  return {
+    userId: found?.id ?? '',
+    email: 'system@system.invalid',
+    displayName: 'System',
+    method: 'system',
+    surface: 'session',
+    scopes: [],
+    superAdmin: true,
+    mustChangePassword: false,
+    correlationId: newId(),
+  };
 }
 
 const BASE_ENVIRONMENT: Record<string, string> = {

@@ -7,6 +7,7 @@ import { EgressModule } from '#libs/egress';
 import { IdentityModule } from '#libs/identity';
 import { Configuration } from '#libs/kernel';
 
+import { DatasourceBootstrap } from './bootstrap/datasource-bootstrap.js';
 import { ConnectionTest } from './connection-test.js';
 import { KeyProvider, KeyRing } from './credentials/key-ring.js';
 import { DatasourceAccess } from './datasource-access.js';
@@ -49,6 +50,7 @@ export function loadDrivers(config: Configuration): DriverRegistry {
   providers: [
     ConnectionTest,
     DatasourceAccess,
+    DatasourceBootstrap,
     DatasourceGrants,
     DatasourceOwnership,
     DatasourcePools,

@@ -46,4 +46,11 @@ export class GrantRepository {
     );
     return row?.id;
   }
+
+  async activeWorkspaces(q: Queryable): Promise<string[]> {
+    const rows = await q.query<{ name: string }>(
+      'SELECT name FROM workspaces WHERE NOT is_deleted AND deactivated_at IS NULL ORDER BY name',
+    );
+    return rows.map(({ name }) => name);
+  }
 }

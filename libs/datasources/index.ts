@@ -25,4 +25,6 @@ export type {
   WriteTarget,
 } from './drivers/driver.js';
 export { KeyProvider, KeyRing, type SealingKey } from './credentials/key-ring.js';
+export { BootstrapRefused } from './bootstrap/bootstrap-file.js';
+export { DatasourceBootstrap } from './bootstrap/datasource-bootstrap.js';
 export { DriverRegistry } from './drivers/registry.js';

@@ -46,16 +46,17 @@ export class SourceFactory {
   }
 
   /**
+   * @param given a secret to use instead of the stored one
    * @throws CredentialUndecryptable; `datasource.driver_not_loaded`; the validation error of a row that an older
    *   version accepted and this one does not
    */
-  async sourceOf(record: DatasourceRecord): Promise<OpenedSource> {
+  async sourceOf(record: DatasourceRecord, given?: string): Promise<OpenedSource> {
     const driver = this.drivers.get(record.dialect);
     const result = driver.configure(record.jdbcUrl, record.properties.jdbc);
     if (!result.ok) throw validationError(result.failures);
-    const stored = await this.repository.credential(this.db, record.name);
+    const stored = given === undefined ? await this.repository.credential(this.db, record.name) : undefined;
     const sealed = stored?.sealed ?? null;
-    const secret = sealed === null ? null : open(this.keys, record.name, sealed);
+    const secret = sealed === null ? (given ?? null) : open(this.keys, record.name, sealed);
     const { name: datasource, username, isReadonly } = record;
     return {
       source: result.configured.source({ datasource, username, secret, isReadonly }, this.#context),

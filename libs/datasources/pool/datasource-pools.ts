@@ -97,6 +97,11 @@ export class DatasourcePools implements OnApplicationShutdown {
     return this.#entries.get(name)?.pool?.leased;
   }
 
+  /** Whether the datasource has answered a moment ago, or is answering now. */
+  provenLately(name: string): boolean {
+    return this.#entries.get(name)?.pool?.provenLately ?? false;
+  }
+
   /** Takes the pool of a changed row out of service and tells the other instances. Call after the commit. */
   async changed(principal: Principal, name: string): Promise<void> {
     if (this.retire(name)) await this.observer.observe(principal, 'datasource.pool_rebuild', { datasource: name });

@@ -82,6 +82,13 @@ export class LeasePool {
     return this.#idle.length;
   }
 
+  /** A connection is at work, or was within the time in which the next lease gets it unasked: a lease would prove no more. */
+  get provenLately(): boolean {
+    if (this.#leased.size > 0) return true;
+    const now = Date.now();
+    return this.#idle.some(({ connection, idleSince }) => connection.usable && now - idleSince < TRUSTED_IDLE_MS);
+  }
+
   /**
    * A checked connection. Rejects with 502 `pipeline.node.datasource_connection_failed`, reason `pool_exhausted`, after
    * `connectionTimeout`; with DriverFailure when a connection cannot be made or the caller's signal aborts; and with

@@ -7,7 +7,7 @@ import { describeResult, type ResultColumn } from './columns.js';
 import { wireValue, type PostgresConnection } from './connection.js';
 import { exchange } from './exchange.js';
 import { bind, DESCRIBE_STATEMENT, execute, failureOf, FLUSH, MESSAGE, parse, query, SYNC } from './messages.js';
-import { RowBatch } from './row-batch.js';
+import { RowBatch, rowIndex, type RowIndex } from './row-batch.js';
 import type { MessageConsumer } from './wire.js';
 
 /** A batch aims at this many bytes: of wide rows fewer are asked for, so that memory is bounded by bytes too. */
@@ -56,6 +56,7 @@ class PostgresCursor implements Cursor, MessageConsumer {
   readonly #connection: PostgresConnection;
   readonly #results: readonly ResultColumn[];
   readonly #fetchSize: number;
+  readonly #index: RowIndex;
   #state: State = 'reading';
   #sliceRows: number;
   #batch: RowBatch;
@@ -71,6 +72,7 @@ class PostgresCursor implements Cursor, MessageConsumer {
     this.warnings = results.flatMap(({ warning }) => (warning ? [warning] : []));
     this.#fetchSize = Math.min(fetchSize, MAX_BATCH_ROWS);
     this.#sliceRows = Math.min(FIRST_ROWS, this.#fetchSize);
+    this.#index = rowIndex(results.length, this.#fetchSize);
     this.#batch = this.#newBatch();
   }
 
@@ -125,6 +127,7 @@ class PostgresCursor implements Cursor, MessageConsumer {
       this.columns,
       this.#results.map(({ read }) => read),
       this.#sliceRows,
+      this.#index,
     );
   }
 

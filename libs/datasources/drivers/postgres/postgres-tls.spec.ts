@@ -65,10 +65,27 @@ describe('TLS to PostgreSQL', () => {
     bench = await PostgresBench.create();
     watcher = await bench.connect();
     folder = mkdtempSync(join(tmpdir(), 'penstock-tls-'));
-    execFileSync('openssl', [
-      'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost',
-      '-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem'),
-    ], { stdio: 'ignore' });
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=localhost',
+        '-addext',
+        'subjectAltName=DNS:localhost',
+        '-keyout',
+        join(folder, 'key.pem'),
+        '-out',
+        join(folder, 'cert.pem'),
+      ],
+      { stdio: 'ignore' },
+    );
     const { host, port: backend } = bench.login;
     front = new TlsFront(
       createSecureContext({ key: readFileSync(join(folder, 'key.pem')), cert: readFileSync(join(folder, 'cert.pem')) }),
@@ -85,7 +102,12 @@ describe('TLS to PostgreSQL', () => {
 
   /** `host` is the name in the URL; the address check resolves it to this machine. */
   function options(sslMode: SslMode, host: string, trusted: boolean): PostgresOptions {
-    return { ...bench.options(), hosts: [{ host, port }], sslMode, sslRootCertificate: trusted ? join(folder, 'cert.pem') : null };
+    return {
+      ...bench.options(),
+      hosts: [{ host, port }],
+      sslMode,
+      sslRootCertificate: trusted ? join(folder, 'cert.pem') : null,
+    };
   }
 
   const connectAs = (given: PostgresOptions): Promise<PostgresConnection> =>
@@ -107,15 +129,24 @@ describe('TLS to PostgreSQL', () => {
     ['verify-ca', 'localhost', false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['verify-full', 'localhost', false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['verify-full', 'other.example', true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ])('%s to %s (root given: %s) is refused: the dialled address is no name', async (sslMode, host, trusted, driverCode) => {
-    await expect(connectAs(options(sslMode, host, trusted))).rejects.toMatchObject({ kind: 'connection', driverCode });
-  });
+  ])(
+    '%s to %s (root given: %s) is refused: the dialled address is no name',
+    async (sslMode, host, trusted, driverCode) => {
+      await expect(connectAs(options(sslMode, host, trusted))).rejects.toMatchObject({
+        kind: 'connection',
+        driverCode,
+      });
+    },
+  );
 
   it('a cancel request goes over TLS too, and stops the statement', async () => {
     const connection = await connectAs(options('verify-full', 'localhost', true));
     const before = front.encrypted;
     const abort = new AbortController();
-    const cursor = await connection.openCursor({ sql: 'SELECT pg_sleep(600)', values: [] }, { fetchSize: 10, signal: abort.signal });
+    const cursor = await connection.openCursor(
+      { sql: 'SELECT pg_sleep(600)', values: [] },
+      { fetchSize: 10, signal: abort.signal },
+    );
     const next = cursor.next(abort.signal);
     expect(await eventually(async () => (await bench.running(watcher)).length > 0)).toBe(true);
     abort.abort();

@@ -3,6 +3,13 @@ import { createVector, type Column, type ColumnBatch, type ColumnVector } from '
 import { DriverFailure } from '../driver-failure.js';
 import type { ColumnReader, RowRun } from './binary-values.js';
 
+/** Where values lie in the network chunk; one per cursor, used again by each batch. */
+export type RowIndex = Pick<RowRun, 'starts' | 'lengths'>;
+
+export function rowIndex(width: number, capacity: number): RowIndex {
+  return { starts: new Int32Array(capacity * width), lengths: new Int32Array(capacity * width) };
+}
+
 /**
  * Collects DataRow messages into the vectors of one batch. Rows are first only indexed (where each value lies in the
  * network chunk); at the end of the chunk each column is copied in one tight loop of its own type.
@@ -15,19 +22,11 @@ export class RowBatch {
   #rows = 0;
   #bytes = 0;
 
-  constructor(columns: readonly Column[], readers: readonly ColumnReader[], capacity: number) {
+  constructor(columns: readonly Column[], readers: readonly ColumnReader[], capacity: number, index: RowIndex) {
     this.#readers = readers;
     this.#capacity = capacity;
     this.#vectors = columns.map((column) => createVector(column, capacity));
-    const width = columns.length;
-    this.#run = {
-      buffer: EMPTY,
-      starts: new Int32Array(capacity * width),
-      lengths: new Int32Array(capacity * width),
-      width,
-      from: 0,
-      to: 0,
-    };
+    this.#run = { buffer: EMPTY, ...index, width: columns.length, from: 0, to: 0 };
   }
 
   get rows(): number {

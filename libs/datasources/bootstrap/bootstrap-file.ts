@@ -1,0 +1,102 @@
+import { parseDocument } from 'yaml';
+
+import { ExactNumber, type JsonObject, type JsonValue } from '#libs/kernel';
+
+/** Why the bootstrap file stops the boot. Names the entry and the key, never a value. */
+export class BootstrapRefused extends Error {
+  override readonly name = 'BootstrapRefused';
+}
+
+export interface BootstrapEntry {
+  name: string;
+  /** The body of a create, as a client would send it. */
+  body: JsonObject;
+  /** Workspaces that see it; null = all active ones. */
+  grants: readonly string[] | null;
+  /** Environment variables its secret was read from, for the log. */
+  secretVariables: readonly string[];
+}
+
+const KEYS = [
+  'name',
+  'display_name',
+  'description',
+  'dialect',
+  'jdbc_url',
+  'credential',
+  'username',
+  'password',
+  'query_timeout_seconds',
+  'readonly',
+  'introspection_include_schemas',
+  'properties',
+  'global',
+  'grants',
+];
+const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads `datasources:` of a YAML text (06 §7). @throws BootstrapRefused at the first defect, in file order */
+export function readBootstrapFile(text: string, environment: Environment): BootstrapEntry[] {
+  const document = parseDocument(text, { prettyErrors: false });
+  if (document.errors.length > 0) throw new BootstrapRefused('The datasources file is no YAML.');
+  const whole: unknown = document.toJS({ maxAliasCount: 0 });
+  if (
+    !isRecord(whole) ||
+    Object.keys(whole).some((key) => key !== 'datasources') ||
+    !Array.isArray(whole['datasources'])
+  ) {
+    throw new BootstrapRefused('The datasources file holds one key, datasources, with a list.');
+  }
+  return (whole['datasources'] as unknown[]).map((entry, index) => readEntry(entry, index, environment));
+}
+
+function readEntry(entry: unknown, index: number, environment: Environment): BootstrapEntry {
+  const where = `datasources[${index}]`;
+  if (!isRecord(entry)) throw new BootstrapRefused(`${where} is no mapping.`);
+  const unknown = Object.keys(entry).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) throw new BootstrapRefused(`${where} has an unknown key: ${unknown}.`);
+  const older = entry['username'] !== undefined || entry['password'] !== undefined;
+  if (older === (entry['credential'] !== undefined)) {
+    throw new BootstrapRefused(`${where} needs either credential, or username and password.`);
+  }
+  if (entry['global'] !== undefined && entry['global'] !== true)
+    throw new BootstrapRefused(`${where}: global can only be true.`);
+  const { grants, ...body } = entry;
+  if (grants !== undefined && !(Array.isArray(grants) && grants.every((name) => typeof name === 'string'))) {
+    throw new BootstrapRefused(`${where}: grants is a list of workspace names.`);
+  }
+  const filled = fill(body, where, environment) as JsonObject;
+  const secret = isRecord(entry['credential']) ? entry['credential']['secret'] : entry['password'];
+  return {
+    name: typeof filled['name'] === 'string' ? filled['name'] : '',
+    body: { ...filled, global: true },
+    grants: grants === undefined ? null : (grants as string[]),
+    secretVariables: typeof secret === 'string' ? [...secret.matchAll(PLACEHOLDER)].map(([, name]) => name ?? '') : [],
+  };
+}
+
+/** Replaces `${NAME}` in every text and gives numbers their exact form. */
+function fill(value: unknown, path: string, environment: Environment): JsonValue {
+  if (typeof value === 'string') {
+    return value.replace(PLACEHOLDER, (_, name: string) => {
+      const found = environment[name];
+      if (found === undefined) throw new BootstrapRefused(`${path}: the environment has no ${name}.`);
+      return found;
+    });
+  }
+  if (typeof value === 'number') return new ExactNumber(String(value));
+  if (value === null || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.map((item, index) => fill(item, `${path}[${index}]`, environment));
+  if (isRecord(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, fill(item, `${path}.${key}`, environment)]),
+    );
+  }
+  throw new BootstrapRefused(`${path} holds a value that is no text, number, flag, list or mapping.`);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,160 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { MemoryTransientStore } from '#libs/transient';
+
+import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/postgres.js';
+import { DatasourceBench, KEY_TWO, People } from '../datasources.fixture.js';
+import { NEVER } from '../drivers/driver.fixture.js';
+import type { PostgresConnection } from '../drivers/postgres/connection.js';
+import { loginOf, PostgresBench } from '../drivers/postgres/postgres.fixture.js';
+import { readBootstrapFile } from './bootstrap-file.js';
+
+describe('the datasources file', () => {
+  it.each([
+    ['not: [yaml', /no YAML/],
+    ['[]', /one key/],
+    ['datasources: {}', /one key/],
+    ['datasources: []\nmore: 1', /one key/],
+    ['datasources: [text]', /no mapping/],
+    ['datasources: [{name: a, colour: x, credential: {kind: none}}]', /unknown key: colour/],
+    ['datasources: [{name: a}]', /either credential/],
+    ['datasources: [{name: a, credential: {kind: none}, username: b}]', /either credential/],
+    ['datasources: [{name: a, credential: {kind: none}, global: false}]', /global/],
+    ['datasources: [{name: a, credential: {kind: none}, grants: team}]', /grants/],
+    ['datasources: [{name: a, credential: {kind: password, username: b, secret: "${NOT_SET}"}}]', /no NOT_SET/],
+  ])('%j stops the boot', (text, message) => {
+    expect(() => readBootstrapFile(text, {})).toThrow(message);
+  });
+
+  it('fills placeholders in every text, and knows where a secret comes from', () => {
+    const [entry] = readBootstrapFile(
+      'datasources: [{name: a, credential: {kind: password, username: b, secret: "${PW}"}, query_timeout_seconds: 5, properties: {jdbc: {ApplicationName: "x-${ENV}"}}}]',
+      { PW: 's${x}', ENV: 'prod' },
+    );
+    expect(entry).toMatchObject({
+      secretVariables: ['PW'],
+      grants: null,
+      body: { global: true, credential: { secret: 's${x}' }, properties: { jdbc: { ApplicationName: 'x-prod' } } },
+    });
+    expect(String(entry?.body['query_timeout_seconds'])).toBe('5');
+  });
+});
+
+describe('bootstrapping datasources', () => {
+  let db: TestDatabase;
+  let postgres: PostgresBench;
+  let superuser: PostgresConnection;
+  let bench: DatasourceBench;
+  let team: People;
+  let file: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    postgres = await PostgresBench.create();
+    superuser = await postgres.connect(postgres.options(), NEVER, loginOf(postgres.database.superuserUrl));
+    folder = mkdtempSync(join(tmpdir(), 'penstock-bootstrap-'));
+    file = join(folder, 'datasources.yaml');
+  });
+
+  beforeEach(async () => {
+    db = await createTestDatabase();
+    bench = await DatasourceBench.start(db, new MemoryTransientStore({ maxBytes: 1_000_000 }));
+    team = await People.of(db, 'team');
+    await People.of(db, 'others');
+    await superuser.control(`DROP ROLE IF EXISTS boot_role; CREATE ROLE boot_role LOGIN PASSWORD 'first-Passw0rd'`);
+    const { host, port, database } = loginOf(postgres.database.url);
+    writeFileSync(
+      file,
+      `
+datasources:
+  - name: declared
+    display_name: Declared
+    dialect: POSTGRES
+    jdbc_url: jdbc:postgresql://${host}:${port}/${database}
+    username: boot_role
+    password: \${BOOT_PASSWORD}
+`,
+    );
+  });
+
+  afterEach(async () => {
+    await bench.stop();
+    await superuser.control('DROP ROLE IF EXISTS boot_role');
+    await db.drop();
+  });
+
+  afterAll(async () => {
+    await postgres.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const boot = (password: string, with_: DatasourceBench = bench): Promise<void> =>
+    with_.bootstrap.run(file, { BOOT_PASSWORD: password });
+  const works = async (with_: DatasourceBench = bench): Promise<boolean> =>
+    (await with_.service.test(team.root, 'declared')).connected;
+
+  it('creates what is absent, for all active workspaces, once', async () => {
+    await boot('first-Passw0rd');
+    expect((await bench.service.read(team.viewer, 'declared')).workspace).toBeNull();
+    expect((await bench.service.grants(team.root, 'declared')).map(({ workspace }) => workspace)).toEqual(
+      expect.arrayContaining(['team', 'others']),
+    );
+    await bench.service.revoke(team.root, 'declared', 'others');
+    const before = await db.database.query('SELECT * FROM datasources');
+    await boot('first-Passw0rd');
+    expect(await db.database.query('SELECT * FROM datasources')).toEqual(before);
+    expect((await bench.service.grants(team.root, 'declared')).map(({ workspace }) => workspace)).not.toContain(
+      'others',
+    );
+  });
+
+  it('replaces a credential that stopped working by a declared one that works, and only then', async () => {
+    await boot('first-Passw0rd');
+    await boot('another');
+    expect(await works()).toBe(true);
+    await superuser.control(`ALTER ROLE boot_role PASSWORD 'second-Passw0rd'`);
+    await boot('another');
+    expect(await works()).toBe(false);
+    await boot('second-Passw0rd');
+    expect(await works()).toBe(true);
+  });
+
+  it('leaves a deleted name deleted, and a credential it cannot open alone', async () => {
+    await boot('first-Passw0rd');
+    const other = await DatasourceBench.start(db, new MemoryTransientStore({ maxBytes: 1000 }), {
+      DATAPIPELINES_MASTER_KEY: KEY_TWO,
+    });
+    await other.service.test(team.root, 'declared');
+    const before = await bench.repository.credential(db.database, 'declared');
+    await boot('another', other);
+    expect(await bench.repository.credential(db.database, 'declared')).toEqual(before);
+    await other.stop();
+    await bench.service.remove(team.root, 'declared');
+    await boot('first-Passw0rd');
+    await expect(bench.service.read(team.viewer, 'declared')).rejects.toMatchObject({ code: 'datasource.not_found' });
+  });
+
+  it('an invalid entry stops the boot, and so does a file that is not there', async () => {
+    writeFileSync(
+      file,
+      'datasources: [{name: Bad Name, display_name: x, dialect: POSTGRES, jdbc_url: x, username: a, password: b}]',
+    );
+    await expect(boot('x')).rejects.toMatchObject({ code: 'datasource.validation.name_invalid' });
+    await expect(bench.bootstrap.run(join(folder, 'missing.yaml'), {})).rejects.toMatchObject({
+      name: 'BootstrapRefused',
+    });
+  });
+
+  it('names the datasources whose key version has no key', async () => {
+    const two = await DatasourceBench.start(db, new MemoryTransientStore({ maxBytes: 1000 }), {
+      DATAPIPELINES_DB_ENCRYPTION_KEYS_2: KEY_TWO,
+    });
+    await boot('first-Passw0rd', two);
+    expect(await two.bootstrap.warnOfLostKeys()).toEqual([]);
+    expect(await bench.bootstrap.warnOfLostKeys()).toEqual(['declared']);
+    await two.stop();
+  });
+});
