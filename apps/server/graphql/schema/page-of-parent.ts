@@ -32,7 +32,7 @@ export function pagesOfParents<F, V = KeysetListing<unknown>>(read: Read<F, V>):
 }
 
 function shapeOf<F>({ page, filter }: PageOfParent<F>): string {
-  return writeJson([page, filter]);
+  return writeJson([page, filter ?? null]);
 }
 
 export const EMPTY_PAGE = { items: [], hasNext: false, hasPrevious: false };

@@ -32,11 +32,11 @@ abstract class TemplateBodyInput {
   @Field(() => String)
   name!: string;
 
-  @Field(() => String, { nullable: true })
-  displayName?: string | null;
+  @Field(() => String)
+  displayName!: string;
 
-  @Field(() => String, { nullable: true })
-  description?: string | null;
+  @Field(() => String, { description: 'What the body does and which parameters it expects.' })
+  description!: string;
 
   @Field(() => Boolean, { nullable: true })
   isLibrary?: boolean | null;
