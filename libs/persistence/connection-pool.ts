@@ -35,6 +35,9 @@ export class ConnectionPool implements Transactional {
   private constructor(source: DataSource, onProblem: PoolOptions['onProblem']) {
     this.#source = source;
     this.#pool = (source.driver as unknown as { master: pg.Pool }).master;
+    // A new connection may break before whoever waits for it can listen, and an error nobody hears ends the process. The
+    // statement that follows fails and tells.
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
     this.#onProblem = onProblem;
   }
 
