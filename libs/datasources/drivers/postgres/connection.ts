@@ -3,9 +3,10 @@ import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget
 import type { Canceller } from './canceller.js';
 import { openPostgresCursor } from './cursor.js';
 import { exchange, type ExchangeResult } from './exchange.js';
-import { bind, execute, parse, query, SYNC, TERMINATE, type WireValue } from './messages.js';
+import { bind, execute, parse, query, SYNC, TERMINATE } from './messages.js';
 import { PostgresTableWriter } from './table-writer.js';
 import type { TypeNames } from './type-names.js';
+import { wireValue } from './wire-value.js';
 import type { PostgresWire } from './wire.js';
 
 /** One authenticated session. All author text goes through the extended protocol: one statement per call. */
@@ -118,12 +119,3 @@ export class PostgresConnection implements DriverConnection {
 export const SESSION_SETTINGS =
   "SET TimeZone='UTC'; SET DateStyle='ISO'; SET IntervalStyle='postgres'; SET extra_float_digits=1; " +
   "SET bytea_output='hex'; SET lc_monetary='C'; SET standard_conforming_strings=on";
-
-/** Bound values as the wire takes them: text for everything but bytes. Placeholders carry the type (01 §4.4). */
-export function wireValue(value: unknown): WireValue {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string') return value;
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint') return String(value);
-  throw new TypeError('a bound value must be text, bytes, a number or a boolean');
-}

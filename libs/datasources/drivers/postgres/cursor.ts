@@ -4,11 +4,12 @@ import { deferred } from '../deferred.js';
 import { cancelled, DriverFailure } from '../driver-failure.js';
 import type { BoundStatement, Cursor, MappingWarning } from '../driver.js';
 import { describeResult, type ResultColumn } from './columns.js';
-import { wireValue, type PostgresConnection } from './connection.js';
+import type { PostgresConnection } from './connection.js';
 import { exchange } from './exchange.js';
 import { bind, DESCRIBE_STATEMENT, execute, failureOf, FLUSH, MESSAGE, parse, query, SYNC } from './messages.js';
 import { RowBatch, rowIndex, type RowIndex } from './row-batch.js';
 import type { MessageConsumer } from './wire.js';
+import { wireValue } from './wire-value.js';
 
 /** A batch aims at this many bytes: of wide rows fewer are asked for, so that memory is bounded by bytes too. */
 const BATCH_BYTES = 4 * 1024 * 1024;
