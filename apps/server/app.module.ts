@@ -18,6 +18,7 @@ import { GraphqlDoor } from './graphql/graphql.module.js';
 import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
 import { BodyInterceptor } from './http/body.interceptor.js';
+import { CsrfCookie } from './http/csrf-cookie.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationGuard } from './http/operation.guard.js';
@@ -109,6 +110,7 @@ export class AppModule {
       controllers: CONTROLLERS,
       providers: [
         Paging,
+        CsrfCookie,
         Readiness,
         IdentityJobs,
         ExecutionStreams,

@@ -42,7 +42,10 @@ export class WorkspaceService {
   /** One's own active workspaces by name; a super admin sees all, inactive ones too; a key sees its pin. */
   async list(principal: Principal, page: OffsetPage = FIRST_PAGE): Promise<Listing<WorkspaceView>> {
     authoriseSelf(principal, 'workspace.list_own');
-    if (principal.method === 'api_key') return this.#pinOf(principal);
+    if (principal.method === 'api_key') {
+      const { items, total } = await this.#pinOf(principal);
+      return { items: items.slice(page.offset, page.offset + page.limit), total };
+    }
     const { userId, superAdmin } = principal;
     const [rows, total] = await Promise.all([
       this.workspaces.list(this.db, userId, superAdmin, page),

@@ -18,7 +18,7 @@ export class ServingController {
     this.#baseUrl = configuration.get('datapipelines.auth.base-url') ?? '';
   }
 
-  @All(['/', '*path'])
+  @All('{*path}')
   @Operation('endpoint.serve')
   async serve(@Req() request: Request, @Res() response: Response): Promise<void> {
     if (request.method !== 'GET') {

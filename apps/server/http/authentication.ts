@@ -1,18 +1,20 @@
 import type { NextFunction, Request, Response } from 'express';
-import type { Authenticator, RequestFacts } from '#libs/identity';
+import type { Authenticator } from '#libs/identity';
 import { isPenstockError, PenstockError, type Principal } from '#libs/kernel';
 import type { Cookies } from './cookies.js';
+import type { CsrfCookie } from './csrf-cookie.js';
 import type { CsrfCheck } from './csrf.js';
 import { redirectToSignIn, isNavigation } from './navigation.js';
 import type { RateLimiter } from './rate-limit.js';
 import { isPublic } from './raw-path.js';
-import { contextOf, type RequestContext } from './request-context.js';
+import { contextOf, factsOf, type RequestContext } from './request-context.js';
 
 const SAFE = new Set(['GET', 'HEAD']);
 
 export interface AuthenticationParts {
   authenticator: Authenticator;
   csrf: CsrfCheck;
+  csrfCookie: CsrfCookie;
   cookies: Cookies;
   limiter: RateLimiter;
 }
@@ -25,7 +27,9 @@ export function authentication(parts: AuthenticationParts) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const context = contextOf(request);
     if (isPublic(context.path.class)) {
-      if (context.path.class === 'login' && request.method === 'POST') await parts.csrf.require(request, 'anon');
+      if (context.path.class === 'login' && request.method === 'POST') {
+        await parts.csrf.require(request, await parts.csrfCookie.ownerOf(request));
+      }
       return next();
     }
     try {
@@ -46,7 +50,7 @@ async function identify(
   context: RequestContext,
 ): Promise<Principal | undefined> {
   const key = request.get('DP-API-Key');
-  if (key !== undefined) return parts.authenticator.authenticateKey(key, facts(request, context, 'api_key'));
+  if (key !== undefined) return parts.authenticator.authenticateKey(key, factsOf(request, 'api_key'));
   const session = context.path.class === 'endpoint' ? undefined : parts.cookies.session(request);
   if (session !== undefined) return identifySession(parts, request, response, context, session);
   // The GraphQL console's page is for everybody; it holds nothing but the way to sign in (03 §12).
@@ -63,7 +67,7 @@ async function identifySession(
 ): Promise<Principal> {
   try {
     const principal = await parts.authenticator.authenticateSession(token, {
-      ...facts(request, context, 'session'),
+      ...factsOf(request, 'session'),
       workspaceHeader: request.get('DP-Workspace'),
     });
     context.principal = principal;
@@ -78,15 +82,4 @@ async function identifySession(
 
 function isUnknown(error: unknown): boolean {
   return isPenstockError(error) && error.status === 401;
-}
-
-function facts(request: Request, context: RequestContext, surface: 'session' | 'api_key'): RequestFacts {
-  return {
-    correlationId: context.correlationId,
-    sourceIp: context.sourceIp,
-    userAgent: context.userAgent,
-    path: context.path.path,
-    method: request.method,
-    surface,
-  };
 }

@@ -9,6 +9,7 @@ import { parseProxies } from './client-address.js';
 import type { Cookies } from './cookies.js';
 import { correlation, requestLineGuard } from './correlation.js';
 import { cors } from './cors.js';
+import { CsrfCookie } from './csrf-cookie.js';
 import { CsrfCheck } from './csrf.js';
 import { methods } from './methods.js';
 import { RateLimiter } from './rate-limit.js';
@@ -52,7 +53,13 @@ export function installPipeline(express: Express, parts: PipelineParts): void {
   express.use(methods(routes));
   express.use(limiter.damper());
   express.use(
-    authentication({ authenticator, cookies, limiter, csrf: new CsrfCheck(csrf, cookies, trail, baseOrigin) }),
+    authentication({
+      authenticator,
+      cookies,
+      limiter,
+      csrf: new CsrfCheck(csrf, cookies, trail, baseOrigin),
+      csrfCookie: new CsrfCookie(authenticator, csrf, cookies),
+    }),
   );
   express.use(limiter.perPrincipal());
   express.use(standing());

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { RequestFacts } from '#libs/identity';
 import type { PenstockError, Principal } from '#libs/kernel';
 import type { ClassifiedPath } from './raw-path.js';
 
@@ -12,6 +13,8 @@ export interface RequestContext {
   sourceIp: string;
   userAgent: string | undefined;
   principal?: Principal;
+  /** Charges the caller's budget with more requests, where one is worth several. @throws as the rate limiter does */
+  spend?: (requests: number) => Promise<void>;
 }
 
 const CONTEXT = Symbol('penstock.request');
@@ -33,4 +36,10 @@ export function contextOf(request: Request): RequestContext {
 
 export function findContext(request: Request): RequestContext | undefined {
   return (request as Request & CarriesContext)[CONTEXT];
+}
+
+/** The request as identity records it. */
+export function factsOf(request: Request, surface: 'session' | 'api_key'): RequestFacts {
+  const { correlationId, sourceIp, userAgent, path } = contextOf(request);
+  return { correlationId, sourceIp, userAgent, path: path.path, method: request.method, surface };
 }

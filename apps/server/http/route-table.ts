@@ -31,15 +31,12 @@ export class RouteTable {
 }
 
 function toPattern(path: string): RegExp {
-  const source = path
-    .split('/')
-    .map((segment) =>
-      segment.startsWith(':')
-        ? '[^/]+'
-        : segment.startsWith('*')
-          ? '.+'
-          : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
-    )
-    .join('/');
-  return new RegExp(`^${source}$`);
+  return new RegExp(`^${path.split('/').map(segmentPattern).join('/')}$`);
+}
+
+function segmentPattern(segment: string): string {
+  if (segment.startsWith(':')) return '[^/]+';
+  if (segment.startsWith('*')) return '.+';
+  if (segment.startsWith('{*')) return '.*';
+  return segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

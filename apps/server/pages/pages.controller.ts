@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { CsrfTokens } from '#libs/identity';
 import { Cookies } from '../http/cookies.js';
+import { CsrfCookie } from '../http/csrf-cookie.js';
 import { redirect } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
 
@@ -21,7 +21,7 @@ export class PagesController {
   readonly #password = page('password');
 
   constructor(
-    private readonly csrf: CsrfTokens,
+    private readonly csrf: CsrfCookie,
     private readonly cookies: Cookies,
   ) {}
 
@@ -35,9 +35,8 @@ export class PagesController {
   /** Hands out the token that the sign-in form sends back, unless the browser holds a valid one. */
   @Get('/login')
   @Operation('public')
-  login(@Req() request: Request, @Res() response: Response): void {
-    const held = this.cookies.csrf(request);
-    if (this.csrf.verify(held, held, 'anon') !== 'ok') this.cookies.setCsrf(response, this.csrf.issue('anon'));
+  async login(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.csrf.ensure(request, response);
     send(response, this.#login);
   }
 

@@ -1,15 +1,16 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { ApiKeyService, CsrfTokens, LoginService, SessionService, UserService, type MeView } from '#libs/identity';
+import { ApiKeyService, LoginService, SessionService, UserService, type MeView } from '#libs/identity';
 import { Configuration, isPenstockError, type ErrorCode, type Principal } from '#libs/kernel';
 import { FORM, mediaType } from '../http/body.js';
 import { Caller } from '../http/caller.decorator.js';
 import { Cookies } from '../http/cookies.js';
+import { CsrfCookie } from '../http/csrf-cookie.js';
 import { anyJson, bodyObject, listBody, parseInput, queryFlag } from '../http/input.js';
 import { pointTo } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
-import { contextOf } from '../http/request-context.js';
+import { factsOf } from '../http/request-context.js';
 import { Paging } from './paging.js';
 
 const credentials = z.strictObject({ email: z.string(), password: z.string() });
@@ -38,7 +39,7 @@ export class IdentityController {
     private readonly sessions: SessionService,
     private readonly users: UserService,
     private readonly keys: ApiKeyService,
-    private readonly csrf: CsrfTokens,
+    private readonly csrf: CsrfCookie,
     private readonly cookies: Cookies,
     private readonly paging: Paging,
     private readonly configuration: Configuration,
@@ -47,9 +48,8 @@ export class IdentityController {
   /** What a sign-in page needs before anybody is known; also hands out the CSRF token. */
   @Get('/api/v1/auth/providers')
   @Operation('public')
-  providers(@Req() request: Request, @Res({ passthrough: true }) response: Response): unknown {
-    const held = this.cookies.csrf(request);
-    if (this.csrf.verify(held, held, 'anon') !== 'ok') this.cookies.setCsrf(response, this.csrf.issue('anon'));
+  async providers(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<unknown> {
+    await this.csrf.ensure(request, response);
     return { local: this.configuration.get('datapipelines.auth.local.enabled'), providers: [] };
   }
 
@@ -71,14 +71,8 @@ export class IdentityController {
 
   async #signIn(request: Request, response: Response): Promise<MeView> {
     const { email, password } = parseInput(credentials, request.body);
-    const { correlationId, sourceIp, userAgent } = contextOf(request);
     const outcome = await this.logins.login(email, password, {
-      correlationId,
-      sourceIp,
-      userAgent,
-      surface: 'session',
-      path: '/login',
-      method: 'POST',
+      ...factsOf(request, 'session'),
       presentedSession: this.cookies.session(request),
     });
     const expires = new Date(outcome.expiresAt);

@@ -5,12 +5,15 @@ import { PenstockError, type Principal } from '#libs/kernel';
 import { MemberService, WorkspaceLifecycle, WorkspaceService, type WorkspaceView } from '#libs/workspaces';
 import { Caller } from '../http/caller.decorator.js';
 import { Cookies } from '../http/cookies.js';
-import { anyJson, bodyObject, listBody, parseInput } from '../http/input.js';
+import { anyJson, listBody, parseInput } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Paging } from './paging.js';
 
 const creation = z.strictObject({ name: anyJson, display_name: anyJson.optional() });
 const change = z.strictObject({ display_name: anyJson });
+const flags = { author: anyJson.optional(), promoter: anyJson.optional(), admin: anyJson.optional() };
+const newMember = z.strictObject({ email: anyJson, ...flags });
+const memberFlags = z.strictObject(flags);
 const choice = z.strictObject({ workspace: z.string() });
 
 /** Workspaces by name; the flags held there decide, not those of the active one. */
@@ -84,7 +87,7 @@ export class WorkspacesController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<unknown> {
-    const added = await this.members.add(caller, name, bodyObject(request));
+    const added = await this.members.add(caller, name, parseInput(newMember, request.body));
     response.status('member' in added ? 200 : 202);
     return 'member' in added ? added.member : added;
   }
@@ -97,7 +100,7 @@ export class WorkspacesController {
     @Param('userId') userId: string,
     @Req() request: Request,
   ): Promise<unknown> {
-    return this.members.setFlags(caller, name, userId, bodyObject(request));
+    return this.members.setFlags(caller, name, userId, parseInput(memberFlags, request.body));
   }
 
   @Delete('/api/v1/workspaces/:name/members/:userId')

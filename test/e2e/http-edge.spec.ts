@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ApiClient } from '../fixtures/api-client.js';
+import { oneNodePipeline } from '../fixtures/authoring.js';
+import { Deployment } from '../fixtures/deployment.js';
+import { addPerson, emailOf, PASSWORD, signIn } from '../fixtures/people.js';
+import { describeWithProgram } from '../fixtures/programs.js';
+import { parseAnswer, rawCall, RawConnection, rawExchange } from '../fixtures/raw-http.js';
+import { expectRefusal } from '../fixtures/refusals.js';
+
+const NOWHERE = '01900000-0000-7000-8000-000000000000';
+const HTML = { headers: { Accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } };
+
+describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
+  let deployment: Deployment;
+  let baseUrl: string;
+  let author: ApiClient;
+  let nobody: ApiClient;
+  let slow: RawConnection;
+  let pipelineId: string;
+  let executionId: string;
+
+  beforeAll(async () => {
+    deployment = await Deployment.start({
+      redis,
+      env: {
+        DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100000',
+        DATAPIPELINES_CORS_ALLOWED_ORIGINS: 'https://app.example.org',
+        DATAPIPELINES_AUTH_TRUSTED_PROXIES: '127.0.0.1',
+      },
+    });
+    ({ baseUrl } = deployment.server);
+    author = deployment.author;
+    nobody = new ApiClient(baseUrl);
+    slow = await RawConnection.open(baseUrl);
+    slow.write(`GET /health HTTP/1.1\r\nHost: ${new URL(baseUrl).host}\r\n`);
+    const drip = setInterval(() => slow.write('X-Drip: 1\r\n'), 500);
+    void slow.closed.then(() => clearInterval(drip));
+    await addPerson(deployment, 'leaver', { memberships: { default: {} } });
+    pipelineId = await oneNodePipeline(author, {
+      name: 'edge/of/http', source: 'tempdb', dialect: 'DUCKDB', sql: 'SELECT 1 AS one',
+    }); // prettier-ignore
+    const run = await author.call('POST', `/api/v1/pipelines/${pipelineId}/execute`, {});
+    executionId = run.headers.get('DP-Execution-Id') as string;
+    await author.data('POST', '/api/v1/endpoints', { path: '/edge', pipeline: pipelineId });
+  }, 90_000);
+
+  afterAll(async () => {
+    const health = await nobody.call('GET', '/health');
+    const unexpected = deployment.server.output.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line));
+    await deployment.stop();
+    expect([health.status, unexpected]).toEqual([200, []]);
+  });
+
+  it('refuses request lines that two parsers could read differently', async () => {
+    const long = `/api/v1/pipelines?q=${'a'.repeat(9 * 1024)}`;
+    const cases: [target: string, status: number, code: string][] = [
+      ['/api/v1/datasources/a%2Fb', 400, 'request.path_invalid'],
+      ['/api/v1/datasources/a%2fb', 400, 'request.path_invalid'],
+      ['/api/v1/datasources/a%5Cb', 400, 'request.path_invalid'],
+      ['/api/v1/datasources/a%00', 400, 'request.path_invalid'],
+      ['/api/v1/datasources/a\\b', 400, 'request.path_invalid'],
+      ['/api/v1/datasources/a;b=c', 400, 'request.path_invalid'],
+      ['/api/v1/../v1/pipelines', 400, 'request.path_invalid'],
+      ['/api/v1/%2e%2E/pipelines', 400, 'request.path_invalid'],
+      ['/api/v1/./pipelines', 400, 'request.path_invalid'],
+      ['/assets/pages/..%2f..%2fpackage.json', 400, 'request.path_invalid'],
+      ['/assets/pages/../../../../package.json', 400, 'request.path_invalid'],
+      ['/api/v1/datasources/%ff', 400, 'request.path_invalid'],
+      ['/api/v1/datasources/%zz', 400, 'request.path_invalid'],
+      ['/api/v1/datasources/\u00e4', 400, 'request.malformed'],
+      ['http://elsewhere/api/v1/pipelines', 400, 'request.path_invalid'],
+      ['/api/v1/pipelines/', 404, 'request.not_found'],
+      ['/api/v1/Pipelines', 404, 'request.not_found'],
+      ['/api/v1//pipelines', 404, 'request.not_found'],
+      ['//api/v1/pipelines', 404, 'request.not_found'],
+      ['/API/v1/pipelines', 404, 'request.not_found'],
+      ['/%61pi/v1/pipelines', 404, 'request.not_found'],
+      ['/api/v1', 404, 'request.not_found'],
+      ['/api/v2/pipelines', 404, 'request.not_found'],
+      ['/graphql/', 404, 'request.not_found'],
+      [long, 414, 'request.uri_too_long'],
+    ];
+    for (const [target, status, code] of cases) {
+      const answer = await rawCall(baseUrl, { target, headers: { 'DP-API-Key': deployment.authorKey } });
+      expectRefusal(target.slice(0, 60), answer, status, code);
+      expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff');
+    }
+  });
+
+  it('tells a wrong verb from a path where nothing is, and which verbs there are', async () => {
+    const cases: [method: string, path: string, allow: string][] = [
+      ['DELETE', '/api/v1/pipelines', 'POST, GET, HEAD, OPTIONS'],
+      ['PATCH', `/api/v1/pipelines/${pipelineId}`, 'GET, PUT, DELETE, HEAD, OPTIONS'],
+      ['GET', `/api/v1/pipelines/${pipelineId}/execute`, 'POST, OPTIONS'],
+      ['HEAD', `/api/v1/pipelines/${pipelineId}/execute`, 'POST, OPTIONS'],
+      ['POST', '/health', 'GET, HEAD, OPTIONS'],
+      ['GET', '/logout', 'POST, OPTIONS'],
+      ['TRACE', '/api/v1/pipelines', 'POST, GET, HEAD, OPTIONS'],
+      ['TRACE', '/', 'GET, HEAD, OPTIONS'],
+      ['PROPFIND', '/nothing', 'GET, HEAD, OPTIONS'],
+    ];
+    for (const [method, target, allow] of cases) {
+      const answer = await rawCall(baseUrl, { method, target, headers: { 'DP-API-Key': deployment.authorKey } });
+      expect([method, target, answer.status, answer.headers.get('Allow')]).toEqual([method, target, 405, allow]);
+      if (method !== 'HEAD') expectRefusal(`${method} ${target}`, answer, 405, 'request.method_not_allowed');
+    }
+    for (const [target, allow] of [['/api/v1/pipelines', 'POST, GET, HEAD, OPTIONS'], ['/api/x/any', 'GET, OPTIONS']] as const) {
+      const answer = await rawCall(baseUrl, { method: 'OPTIONS', target });
+      expect([target, answer.status, answer.headers.get('Allow'), answer.text]).toEqual([target, 204, allow, '']);
+    }
+    const nowhere = await rawCall(baseUrl, { method: 'OPTIONS', target: '/nothing' });
+    expectRefusal('OPTIONS /nothing', nowhere, 404, 'request.not_found');
+  }); // prettier-ignore
+
+  it('answers HEAD like GET without a body, and never holds a stream open for it', async () => {
+    for (const path of ['/api/v1/pipelines', `/api/v1/pipelines/${pipelineId}`, '/health', '/login', `/api/v1/executions/${executionId}/events`, `/api/v1/executions/${executionId}/result?format=csv`]) {
+      const [head, get] = [await author.call('HEAD', path), await author.call('GET', path)];
+      expect([path, head.status, head.text, head.headers.get('Content-Type'), head.headers.get('ETag')]).toEqual([path, get.status, '', get.headers.get('Content-Type'), get.headers.get('ETag')]);
+    }
+    const absent = await author.call('HEAD', `/api/v1/pipelines/${NOWHERE}`);
+    expect([absent.status, absent.text]).toEqual([404, '']);
+  }); // prettier-ignore
+
+  describe('bytes that are no request', () => {
+    const head = (lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
+
+    it('answers what no parser accepts in the same envelope, and closes', async () => {
+      const host = `Host: ${new URL(baseUrl).host}`;
+      const cases: [label: string, bytes: string, status: number, code: string][] = [
+        ['no HTTP', 'hello\r\n\r\n', 400, 'request.malformed'],
+        ['TLS on a plain port', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'request.malformed'],
+        ['two lengths', head(['POST /login HTTP/1.1', host, 'Content-Length: 1', 'Content-Length: 2']), 400, 'request.malformed'],
+        ['length and chunks', head(['POST /login HTTP/1.1', host, 'Content-Length: 4', 'Transfer-Encoding: chunked']) + '0\r\n\r\n', 400, 'request.malformed'],
+        ['a negative length', head(['POST /login HTTP/1.1', host, 'Content-Length: -1']), 400, 'request.malformed'],
+        ['a space before the colon', head(['GET /health HTTP/1.1', host, 'DP-API-Key : x']), 400, 'request.malformed'],
+        ['NUL in a header', head(['GET /health HTTP/1.1', host, 'X-Thing: a\0b']), 400, 'request.malformed'],
+        ['no Host', head(['GET /health HTTP/1.1', 'Connection: close']), 400, 'request.malformed'],
+        ['a header of 40 KB', head(['GET /health HTTP/1.1', host, `X-Thing: ${'a'.repeat(40_000)}`]), 431, 'request.headers_too_large'],
+        ['a URL of 40 KB', head([`GET /${'a'.repeat(40_000)} HTTP/1.1`, host]), 431, 'request.headers_too_large'],
+        ['a broken chunk', head(['POST /login HTTP/1.1', host, 'Content-Type: application/json', 'Transfer-Encoding: chunked']) + 'zz\r\n', 400, 'request.malformed'],
+      ]; // prettier-ignore
+      for (const [label, bytes, status, code] of cases) {
+        expectRefusal(label, parseAnswer(await rawExchange(baseUrl, bytes)), status, code);
+      }
+    });
+
+    it('answers the request before pipelined garbage, and nothing behind it', async () => {
+      const host = `Host: ${new URL(baseUrl).host}`;
+      const received = await rawExchange(baseUrl, `${head(['GET /info HTTP/1.1', host])}GARBAGE\r\n\r\n`);
+      expect(received.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+      expect(parseAnswer(received).status).toBe(200);
+      const two = `${head(['GET /info HTTP/1.1', host])}${head(['GET /nope HTTP/1.1', host, 'Connection: close'])}`;
+      expect((await rawExchange(baseUrl, two)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 401']);
+    });
+
+    it('ends a connection whose headers trickle in, and serves others meanwhile', async () => {
+      expect((await nobody.call('GET', '/health')).status).toBe(200);
+      await slow.closed;
+      expectRefusal('trickling headers', parseAnswer(slow.received), 408, 'request.timeout');
+    });
+
+    it('does not wait for a client that hangs up in the middle of its body', async () => {
+      const gone = await RawConnection.open(baseUrl);
+      const length = 'Content-Type: application/json\r\nContent-Length: 100';
+      gone.write(
+        `POST /api/v1/pipelines HTTP/1.1\r\nHost: x\r\nDP-API-Key: ${deployment.authorKey}\r\n${length}\r\n\r\n{"name`,
+      );
+      gone.socket.destroy();
+      expect((await author.call('GET', '/api/v1/auth/me')).status).toBe(200);
+    });
+  });
+
+  it('answers 304 only for the very representation, and with the same rights', async () => {
+    const path = `/api/v1/pipelines/${pipelineId}`;
+    const etag = (await author.call('GET', path)).headers.get('ETag') as string;
+    expect(etag).toMatch(/^"[0-9a-f]{64}\.[0-9a-f]{8}"$/);
+    const ask = (value: string, client = author) =>
+      client.call('GET', path, undefined, { headers: { 'If-None-Match': value } });
+    for (const value of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const answer = await ask(value);
+      expect([value, answer.status, answer.text, answer.headers.get('ETag')]).toEqual([value, 304, '', etag]);
+      expect(answer.headers.get('Cache-Control')).toBe('private, no-cache');
+    }
+    for (const value of ['"x"', etag.slice(1, -1), ''])
+      expect([value, (await ask(value)).status]).toEqual([value, 200]);
+    expect((await ask(etag, nobody)).status).toBe(401);
+  });
+
+  it('sends each class of path the headers and cookies written down here, and no others', async () => {
+    const shown = ['Cache-Control', 'Clear-Site-Data', 'Content-Security-Policy', 'Content-Type', 'Cross-Origin-Opener-Policy', 'Cross-Origin-Resource-Policy', 'Permissions-Policy', 'Referrer-Policy', 'Set-Cookie', 'Strict-Transport-Security', 'Vary', 'X-Content-Type-Options', 'X-Frame-Options', 'X-Powered-By']; // prettier-ignore
+    const leaver = await signIn(deployment, 'leaver');
+    const classes: [label: string, client: ApiClient, method: string, path: string][] = [
+      ['page', new ApiClient(baseUrl), 'GET', '/login'],
+      ['public REST', new ApiClient(baseUrl), 'GET', '/api/v1/auth/providers'],
+      ['probe', nobody, 'GET', '/health'],
+      ['docs', nobody, 'GET', '/docs/errors'],
+      ['asset', nobody, 'GET', '/assets/pages/page.css'],
+      ['REST', author, 'GET', '/api/v1/auth/me'],
+      ['REST refusal', nobody, 'GET', '/api/v1/auth/me'],
+      ['stream', author, 'GET', `/api/v1/executions/${executionId}/events`],
+      ['CSV', author, 'GET', `/api/v1/executions/${executionId}/result?format=csv`],
+      ['endpoint', author, 'GET', '/api/x/edge'],
+      ['GraphQL', author, 'POST', '/graphql'],
+      ['GraphQL page', nobody, 'GET', '/graphql'],
+      ['bad path', nobody, 'GET', '/a;b'],
+      ['sign-in', leaver, 'POST', '/login'],
+      ['sign-out', leaver, 'POST', '/logout'],
+    ];
+    const seen: Record<string, Record<string, string>> = {};
+    for (const [label, client, method, path] of classes) {
+      const accept = label === 'GraphQL page' || label === 'page' ? HTML.headers : {};
+      const body = {
+        GraphQL: { query: '{ __typename }' },
+        'sign-in': { email: emailOf('leaver'), password: PASSWORD },
+      }[label];
+      const response = await client.fetch(method, path, body, { headers: { ...accept } });
+      await response.text();
+      const pairs = shown.flatMap((name) => {
+        const value = name === 'Set-Cookie' ? response.headers.getSetCookie().map(withoutValue).join(' | ') : response.headers.get(name); // prettier-ignore
+        return value ? [[name, value]] : [];
+      });
+      seen[label] = { status: String(response.status), ...(Object.fromEntries(pairs) as Record<string, string>) };
+    }
+    expect(seen).toMatchSnapshot();
+  });
+});
+
+/** Names and attributes are the contract; values and moments are not. */
+function withoutValue(cookie: string): string {
+  return cookie.replace(/=[^;]*/, '=…').replace(/Expires=(?!Thu, 01 Jan 1970)[^;]*/, 'Expires=…');
+}
