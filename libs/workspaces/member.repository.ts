@@ -26,6 +26,45 @@ export class MemberRepository {
     return q.query<MemberRow>(`${MEMBER} WHERE m.workspace_id = $1 ORDER BY m.joined_at, m.user_id`, [workspaceId]);
   }
 
+  /**
+   * Members of several workspaces: of those the viewer belongs to, or of any. Tells for each row whether the viewer
+   * administers that workspace.
+   */
+  async membersAmong(
+    q: Queryable,
+    viewer: { userId: string; all: boolean },
+    workspaceIds: readonly string[],
+  ): Promise<(MemberRow & { workspaceId: string; seenByAdmin: boolean })[]> {
+    return q.query(
+      `SELECT m.workspace_id AS "workspaceId", COALESCE(me.admin, $2) AS "seenByAdmin", x.* FROM workspace_members m
+         JOIN workspaces w ON w.id = m.workspace_id AND NOT w.is_deleted AND ($2 OR w.deactivated_at IS NULL)
+         LEFT JOIN workspace_members me ON me.workspace_id = m.workspace_id AND me.user_id = $1
+         CROSS JOIN LATERAL (SELECT m.user_id AS "userId", u.email, u.display_name AS "displayName",
+             u.profile_picture_url AS "profilePictureUrl", m.author, m.promoter, m.admin, m.joined_at AS "joinedAt"
+           FROM users u WHERE u.id = m.user_id) x
+        WHERE m.workspace_id = ANY($3::uuid[]) AND ($2 OR me.user_id IS NOT NULL)
+        ORDER BY m.joined_at, m.user_id`,
+      [viewer.userId, viewer.all, workspaceIds],
+    );
+  }
+
+  /** Invitations to several workspaces: of those the viewer administers, or of any. */
+  async invitationsAmong(
+    q: Queryable,
+    viewer: { userId: string; all: boolean },
+    workspaceIds: readonly string[],
+  ): Promise<(InvitationRow & { workspaceId: string })[]> {
+    return q.query(
+      `SELECT i.workspace_id AS "workspaceId", i.email, i.author, i.promoter, i.admin, i.invited_by AS "invitedBy",
+              i.invited_at AS "invitedAt"
+         FROM workspace_invitations i
+         LEFT JOIN workspace_members me ON me.workspace_id = i.workspace_id AND me.user_id = $1
+        WHERE i.workspace_id = ANY($3::uuid[]) AND ($2 OR COALESCE(me.admin, FALSE))
+        ORDER BY i.invited_at, i.email`,
+      [viewer.userId, viewer.all, workspaceIds],
+    );
+  }
+
   async member(q: Queryable, workspaceId: string, userId: string): Promise<MemberRow | undefined> {
     const [row] = await q.query<MemberRow>(`${MEMBER} WHERE m.workspace_id = $1 AND m.user_id = $2`, [
       workspaceId,

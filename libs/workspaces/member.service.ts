@@ -1,6 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '#libs/audit';
-import { AccessTrail, authorise, Invalidations, lockEmail, normalEmail, WorkspaceDirectory } from '#libs/identity';
+import {
+  AccessTrail,
+  authorise,
+  authoriseRequest,
+  Invalidations,
+  lockEmail,
+  normalEmail,
+  WorkspaceDirectory,
+} from '#libs/identity';
 import { isUuid, PenstockError, type ActingWorkspace, type MemberFlags, type Principal } from '#libs/kernel';
 import { Database, type Transaction } from '#libs/persistence';
 import { MemberRepository, type MemberRow } from './member.repository.js';
@@ -37,6 +45,35 @@ export class MemberService {
       members: members.map((row) => toMemberView(row, administers || row.userId === principal.userId)),
       invitations: invitations.map(toInvitationView),
     };
+  }
+
+  /**
+   * Members and invitations of several workspaces, by workspace id, in two statements: as {@link list} shows each of
+   * them. What the principal does not see is empty.
+   */
+  async among(
+    principal: Principal,
+    workspaceIds: readonly string[],
+  ): Promise<Map<string, { members: MemberView[]; invitations: InvitationView[] }>> {
+    authoriseRequest(principal, 'workspace.read');
+    const pin = principal.method === 'api_key' ? principal.workspace : undefined;
+    const ids = workspaceIds.filter((id) => isUuid(id) && (principal.method !== 'api_key' || id === pin?.id));
+    const viewer = { userId: principal.userId, all: principal.superAdmin || (pin?.implicit ?? false) };
+    const [members, invitations] = await Promise.all([
+      this.repository.membersAmong(this.db, viewer, ids),
+      this.repository.invitationsAmong(this.db, viewer, ids),
+    ]);
+    return new Map(
+      ids.map((id) => [
+        id,
+        {
+          members: members
+            .filter(({ workspaceId }) => workspaceId === id)
+            .map((row) => toMemberView(row, viewer.all || row.seenByAdmin || row.userId === principal.userId)),
+          invitations: invitations.filter(({ workspaceId }) => workspaceId === id).map(toInvitationView),
+        },
+      ]),
+    );
   }
 
   /**

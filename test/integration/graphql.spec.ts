@@ -261,6 +261,17 @@ describe('pages', () => {
 });
 
 describe('people', () => {
+  it('reads the members of many workspaces in two statements, and shows addresses to administrators only', async () => {
+    const query = (first: number): string =>
+      `{ workspaces(first: ${first}) { nodes { name members { nodes { user { displayName email } } } invitations { totalCount } } } }`;
+    await data(admin, query(1));
+    const few = await server.statementsOf(() => data(admin, query(1)));
+    const many = await server.statementsOf(() => data(admin, query(3)));
+    expect(many.length).toBe(few.length);
+    const own = await data(reader, query(5));
+    expect(own.workspaces.nodes.map(({ name }: { name: string }) => name)).toEqual(['default']);
+  });
+
   it('shows oneself with what one may do', async () => {
     const { viewer } = await data(
       admin,

@@ -5,6 +5,7 @@ import type { Request, Response } from 'express';
 import { OperationTypeNode } from 'graphql';
 import { Configuration, PenstockError, type Principal } from '#libs/kernel';
 import { Caller } from '../http/caller.decorator.js';
+import { redirect } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
 import { contextOf } from '../http/request-context.js';
 import { GraphqlEngine, type GraphqlAnswer } from './engine/graphql-engine.js';
@@ -14,6 +15,7 @@ import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
 const PAGE = join(import.meta.dirname, '../../../graphiql/index.html');
 const RESPONSE_TYPES = ['application/graphql-response+json', 'application/json'];
 const EVENT_STREAM = 'text/event-stream';
+const COST_PER_REQUEST = 100;
 
 /**
  * The GraphQL door (03 §12). `reference.read` is what every person and every user key may do: keys of other kinds stop
@@ -43,6 +45,7 @@ export class GraphqlController {
     }
     if (verdict.operation.operation === OperationTypeNode.SUBSCRIPTION)
       throw notAllowed('Subscribe at /graphql/stream.');
+    await charge(request, verdict.cost);
     send(response, contentType, await this.engine.execute(asked, this.engine.contextOf(caller, verdict.cost)));
   }
 
@@ -58,6 +61,7 @@ export class GraphqlController {
     if (verdict.operation.operation !== OperationTypeNode.SUBSCRIPTION) {
       throw notAllowed('Only subscriptions run here; send queries and mutations to /graphql.');
     }
+    await charge(request, verdict.cost);
     await this.subscriptions.stream(caller, verdict, asked, request, response);
   }
 
@@ -69,7 +73,7 @@ export class GraphqlController {
       response.setHeader('Allow', 'POST, OPTIONS');
       throw new PenstockError('request.method_not_allowed', { details: { allow: ['POST', 'OPTIONS'] } });
     }
-    if (!contextOf(request).principal) return response.redirect(302, '/login?return_to=/graphql');
+    if (!contextOf(request).principal) return redirect(response, '/login?return_to=/graphql');
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', 'no-cache');
     response.end(await readFile(PAGE));
@@ -81,6 +85,11 @@ function send(response: Response, contentType: string, { status, body }: Graphql
   response.setHeader('Content-Type', `${contentType}; charset=utf-8`);
   response.setHeader('Cache-Control', 'no-store');
   response.end(body);
+}
+
+/** An operation is worth a request per hundred of its cost; the first is spent already. */
+async function charge(request: Request, cost: number): Promise<void> {
+  await contextOf(request).spend?.(Math.max(1, Math.ceil(cost / COST_PER_REQUEST)) - 1);
 }
 
 function notAcceptable(produces: string): PenstockError {

@@ -57,8 +57,14 @@ export class RateLimiter {
             ['minute', 60, this.limits.perMinute],
           ]
         : [['minute', 60, this.limits.unauthenticatedPerMinute]];
-      const budgets = await this.#count(principal ? principal.userId : `ip:${addressBlock(sourceIp)}`, windows);
-      refuseIfOver(tightest(budgets), response);
+      const subject = principal ? principal.userId : `ip:${addressBlock(sourceIp)}`;
+      const spend = async (requests: number): Promise<void> => {
+        for (let spent = 0; spent < requests; spent++) {
+          refuseIfOver(tightest(await this.#count(subject, windows)), response);
+        }
+      };
+      await spend(1);
+      contextOf(request).spend = spend;
       next();
     };
   }

@@ -32,13 +32,10 @@ export class WorkspaceResolver {
 
   constructor(
     private readonly workspaces: WorkspaceService,
-    private readonly members: MemberService,
     private readonly nodes: WorkspaceNodes,
+    members: MemberService,
   ) {
-    this.#people = new Batch(async (principal, names) => {
-      const people = await Promise.all(names.map((name) => this.members.list(principal, name)));
-      return new Map(names.map((name, index) => [name, people[index] as People]));
-    });
+    this.#people = new Batch((principal, ids) => members.among(principal, ids));
   }
 
   @Query(() => WorkspaceType, { nullable: true, name: 'workspace' })
@@ -99,7 +96,7 @@ export class WorkspaceResolver {
     });
   }
 
-  async #load(context: OperationContext, { name }: WorkspaceType): Promise<People> {
-    return (await context.load(this.#people, name)) ?? { members: [], invitations: [] };
+  async #load(context: OperationContext, { id }: WorkspaceType): Promise<People> {
+    return (await context.load(this.#people, id)) ?? { members: [], invitations: [] };
   }
 }
