@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
 
+import { describeWithProgram } from '../../../../test/fixtures/programs.js';
 import { eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import type { PostgresConnection } from './connection.js';
 import type { SslMode } from './dial.js';
@@ -54,7 +55,7 @@ class TlsFront {
   }
 }
 
-describe('TLS to PostgreSQL', () => {
+describeWithProgram('openssl', 'TLS to PostgreSQL', (openssl) => {
   let bench: PostgresBench;
   let watcher: PostgresConnection;
   let folder: string;
@@ -66,7 +67,7 @@ describe('TLS to PostgreSQL', () => {
     watcher = await bench.connect();
     folder = mkdtempSync(join(tmpdir(), 'penstock-tls-'));
     execFileSync(
-      'openssl',
+      openssl,
       [
         'req',
         '-x509',
