@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ApiClient } from '../fixtures/api-client.js';
+import { ApiClient, collect } from '../fixtures/api-client.js';
 import { ask, codesOf, data } from '../fixtures/graphql.js';
 import { LocalServer } from '../fixtures/local-server.js';
 
@@ -9,7 +9,7 @@ let admin: ApiClient;
 let reader: ApiClient;
 
 beforeAll(async () => {
-  server = await LocalServer.start();
+  server = await LocalServer.start({ DATAPIPELINES_SSE_HEARTBEAT_INTERVAL_SECONDS: '1' });
   admin = (await server.admin()).in('default');
   const flags = { author: true, promoter: true, admin: true };
   await admin.data('POST', '/api/v1/workspaces/default/members', { email: 'ops.lead@example.com', ...flags });
@@ -330,6 +330,37 @@ describe('people', () => {
     expect(
       await ask(ApiClient.withKey(server.baseUrl, createApiKey.secret), '{ viewer { authMethod } }'),
     ).toMatchObject({ status: 401 });
+  });
+});
+
+describe('subscriptions', () => {
+  it('end with a result that says why when the right is lost, and not with a bare close', async () => {
+    const created = await admin.data('POST', '/api/v1/auth/api-keys', { name: 'watcher', scopes: ['read'] });
+    const watcher = ApiClient.withKey(server.baseUrl, created.key);
+    const frames = collect(
+      watcher.events('POST', '/graphql/stream', { query: 'subscription { executionUpdated { id } }' }),
+    );
+    await admin.data('DELETE', `/api/v1/auth/api-keys/${created.id}`);
+    const [last, end] = await frames;
+    expect(last?.data.errors[0].extensions.code).toBe('auth.api_key.invalid');
+    expect(end?.event).toBe('complete');
+  });
+
+  it('are counted among the streams of a person', async () => {
+    const query = 'subscription { executionUpdated { id } }';
+    const leave = new AbortController();
+    const open = await Promise.all(
+      Array.from({ length: 51 }, () =>
+        admin.fetch(
+          'POST',
+          '/graphql/stream',
+          { query },
+          { headers: { Accept: 'text/event-stream' }, signal: leave.signal },
+        ),
+      ),
+    );
+    expect(open.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 50 }, () => 200), 429]);
+    leave.abort();
   });
 });
 
