@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
+import { clientGone } from '../http/client-gone.js';
 
 /**
  * Streams a result as an attachment. The producer is asked for the next piece only when the socket took the last; one
@@ -10,8 +11,7 @@ export async function streamCsv(
   executionId: string,
   open: (signal: AbortSignal) => Promise<AsyncIterable<string>>,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  const gone = clientGone(response);
   const pieces = await open(gone.signal);
   response.status(200);
   response.setHeader('Content-Type', 'text/csv; charset=utf-8');

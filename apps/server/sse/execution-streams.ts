@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { ExecutionEvents, type EventWatch, type UserLease } from '#libs/executions';
 import { Configuration, Logger, type Principal } from '#libs/kernel';
+import { clientGone } from '../http/client-gone.js';
 import { SseWriter } from './sse-writer.js';
 import { StreamMetrics } from './stream-metrics.js';
 
@@ -27,8 +28,7 @@ export class ExecutionStreams {
 
   /** Refusals throw before anything is written; afterwards the stream tells. 204 when nothing is left to send. */
   async stream(principal: Principal, request: StreamRequest, response: Response): Promise<void> {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    const gone = clientGone(response);
     const lease = request.lease ?? (await this.events.stream(principal));
     try {
       const watch = await this.events.watch(principal, request.executionId, {
@@ -42,7 +42,7 @@ export class ExecutionStreams {
         response.end();
         return;
       }
-      await this.#write(principal, watch, request, response, gone);
+      if (!gone.signal.aborted) await this.#write(principal, watch, request, response, gone);
     } finally {
       gone.abort();
       await lease.release();

@@ -77,7 +77,8 @@ export class ExecutionEvents {
       source.close();
     };
     // A door that gives up before it reads must neither keep the run alive nor leave a reader behind.
-    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
     return {
       executionId: row.execution_id,
       nothingLeft: local?.sealed === true && local.remark === undefined && after >= local.lastId,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ExecutionEvents } from '#libs/executions';
 import { Configuration, Logger, writeJson, type PenstockError, type Principal } from '#libs/kernel';
+import { clientGone } from '../../http/client-gone.js';
 import { SseWriter } from '../../sse/sse-writer.js';
 import { GraphqlEngine } from '../engine/graphql-engine.js';
 import { operationOf } from '../engine/guarded-schema.js';
@@ -34,9 +35,9 @@ export class SubscriptionStreams {
     response: Response,
   ): Promise<void> {
     const lease = await this.events.stream(principal);
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    const gone = clientGone(response);
     try {
+      if (gone.signal.aborted) return;
       const writer = this.#open(principal, admitted, request, response);
       void writer.closed.then(() => gone.abort());
       await this.#write(writer, this.engine.subscribe(admitted, asked, principal, gone.signal));
