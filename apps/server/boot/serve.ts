@@ -15,12 +15,14 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
     format: configuration.get('datapipelines.observability.logging.format'),
   });
   for (const warning of configuration.warnings) log.warn(warning);
+  let server: RunningServer | undefined;
+  endOnSignals(() => server, log);
   try {
-    const server = await boot(configuration, log);
-    endOnSignals(server, log);
+    const serving = await boot(configuration, log);
+    server = serving;
     process.on('uncaughtException', (error) => {
       log.error('Uncaught exception: draining.', { error });
-      void server.stop({ hurry: true }).finally(() => process.exit(1));
+      void serving.stop({ hurry: true }).finally(() => process.exit(1));
     });
   } catch (error) {
     log.error('The server could not start.', { error });
@@ -53,9 +55,15 @@ async function boot(given: Configuration, log: Logger): Promise<RunningServer> {
   }
 }
 
-function endOnSignals(server: RunningServer, log: Logger): void {
+/** From the very beginning: an unhandled signal would leave the embedded database running. */
+function endOnSignals(running: () => RunningServer | undefined, log: Logger): void {
   let ending = false;
   const end = (signal: NodeJS.Signals): void => {
+    const server = running();
+    if (!server) {
+      log.info(`${signal}: ending before it served.`);
+      process.exit(0);
+    }
     if (ending) {
       log.warn(`Second ${signal}: ending at once.`);
       process.exit(1);
