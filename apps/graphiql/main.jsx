@@ -42,5 +42,10 @@ function isSubscription({ operationName }, options) {
 }
 
 createRoot(document.getElementById('console')).render(
-  createElement(GraphiQL, { fetcher, defaultTabs: examples, shouldPersistHeaders: false, defaultEditorToolsVisibility: true }),
+  createElement(GraphiQL, {
+    fetcher,
+    defaultTabs: examples,
+    shouldPersistHeaders: false,
+    defaultEditorToolsVisibility: true,
+  }),
 );
