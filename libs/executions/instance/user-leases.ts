@@ -62,6 +62,9 @@ export class UserLeases {
   async #renew(kind: LeaseKind, userId: string, ids: readonly string[]): Promise<void> {
     try {
       await this.store.renew(kind, userId, ids, this.settings.leaseSeconds);
+      // The renewal may have come after the release of a lease that was given back meanwhile, and have revived it.
+      const gone = ids.filter((leaseId) => !this.#held.has(`${kind} ${userId} ${leaseId}`));
+      await Promise.all(gone.map((leaseId) => this.store.releaseLease(kind, userId, leaseId)));
     } catch (error) {
       this.logger.warn('Leases were not renewed.', { error, leases: ids.length });
     }
