@@ -40,8 +40,7 @@ export class DataReadyRows {
   /** Undefined when the result has expired or cannot be read: the event is shown without rows then. */
   async #rows(executionId: string, limit: number): Promise<string[] | undefined> {
     try {
-      const info = await this.results.info(executionId);
-      return info && (await this.results.rows(executionId, info, 0, limit));
+      return await this.results.firstRows(executionId, limit);
     } catch {
       return undefined;
     }

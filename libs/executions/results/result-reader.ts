@@ -41,6 +41,22 @@ export class ResultReader {
     return rows.length === Math.max(0, end - offset) ? rows : undefined;
   }
 
+  /** The first rows, with everything they need asked for at once; undefined when the result is gone. */
+  async firstRows(executionId: string, limit: number): Promise<string[] | undefined> {
+    const [info, [chunk]] = await Promise.all([
+      this.info(executionId),
+      asStorage(() => this.store.readChunks(executionId, [0])),
+    ]);
+    if (!info) return undefined;
+    const wanted = Math.min(limit, info.totalRows);
+    if (wanted === 0) return [];
+    const first = chunk ? await linesOfChunk(chunk) : [];
+    if (first.length !== (info.chunkStarts[1] ?? info.totalRows)) return undefined;
+    if (wanted <= first.length) return first.slice(0, wanted);
+    const rest = await this.rows(executionId, info, first.length, wanted - first.length);
+    return rest && [...first, ...rest];
+  }
+
   /** Row texts in order, some chunks at a time; ends early when a chunk is gone. */
   async *lines(
     executionId: string,
