@@ -57,11 +57,15 @@ export class Launcher {
     const executionId = request.executionId ?? newId();
     const held: Holding = {};
     try {
-      if (!request.detached) held.stream = await this.instance.leases.stream(principal.userId, newId());
-      const claimed = await this.#claim(principal, request, executionId);
-      if (claimed?.kind === 'attach') return this.#attach(claimed.executionId, held);
-      held.claim = claimed?.claim;
-      await this.#takeSlots(principal, bound.pipeline, executionId, held);
+      if (request.idempotencyKey === undefined) await this.#takeLeases(principal, request, executionId, held);
+      else {
+        if (!request.detached) held.stream = await this.instance.leases.stream(principal.userId, newId());
+        const claimed = await this.#claim(principal, request, executionId);
+        if (claimed?.kind === 'attach') return this.#attach(claimed.executionId, held);
+        held.claim = claimed?.claim;
+        held.slot = await this.instance.leases.slot(principal.userId, executionId);
+      }
+      this.#takePlace(bound.pipeline, held);
       return await this.#start(principal, request, bound, executionId, held);
     } catch (error) {
       await this.#giveBack(held);
@@ -111,10 +115,21 @@ export class Launcher {
     };
   }
 
-  /** The person's slot, a place on this instance, and memory if a node needs it. */
-  async #takeSlots(principal: Principal, pipeline: RunnableVersion, executionId: string, held: Holding): Promise<void> {
-    const { leases, runs, staging } = this.instance;
-    held.slot = await leases.slot(principal.userId, executionId);
+  /** With no claim between them, stream and slot are asked for together; a refused stream is still told first. */
+  async #takeLeases(principal: Principal, request: LaunchRequest, executionId: string, held: Holding): Promise<void> {
+    const { leases } = this.instance;
+    const [stream, slot] = await Promise.allSettled([
+      request.detached ? undefined : leases.stream(principal.userId, newId()),
+      leases.slot(principal.userId, executionId),
+    ]);
+    if (stream.status === 'fulfilled') held.stream = stream.value;
+    if (slot.status === 'fulfilled') held.slot = slot.value;
+    for (const asked of [stream, slot]) if (asked.status === 'rejected') throw asked.reason;
+  }
+
+  /** A place on this instance, and memory if a node needs it. */
+  #takePlace(pipeline: RunnableVersion, held: Holding): void {
+    const { runs, staging } = this.instance;
     // Asked again: from the reservation on, a drain waits for this launch.
     this.instance.refuseWhileDraining();
     held.place = runs.reserve();
