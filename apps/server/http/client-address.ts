@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
+import { isIPv4 } from 'node:net';
 
 export type TrustedProxies = readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
 
@@ -23,6 +24,8 @@ export function clientAddress(request: Request, proxies: TrustedProxies): string
     if (hop === undefined || !isAddress(hop)) break;
     nearest = hop;
   }
+  // The usual form is its own canonical one.
+  if (isIPv4(nearest)) return nearest;
   return isAddress(nearest) ? ipaddr.process(nearest).toString() : nearest;
 }
 
@@ -45,7 +48,7 @@ function isAddress(text: string): boolean {
 }
 
 function isTrusted(address: string, proxies: TrustedProxies): boolean {
-  if (!isAddress(address)) return false;
+  if (proxies.length === 0 || !isAddress(address)) return false;
   const parsed = ipaddr.process(address);
   return proxies.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network as never, bits));
 }
