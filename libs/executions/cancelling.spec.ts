@@ -80,4 +80,14 @@ describe('cancellation', () => {
     await server.service.cancel(me, detached.executionId);
     await detached.finished;
   });
+
+  it('a client that is gone before its watch opens keeps no run alive', async () => {
+    // A listener that is added to a signal after its abort never hears of it: the watcher would count for ever.
+    const server = await bench.serverWith({ DATAPIPELINES_SSE_DISCONNECT_GRACE_SECONDS: '1' });
+    const me = bench.workspace.principal();
+    const pipeline = await bench.workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const { executionId, finished } = await server.launch(me, pipeline, { detached: false });
+    await server.events.watch(me, executionId, { after: 0, signal: AbortSignal.abort() });
+    expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'client_disconnect' });
+  });
 });

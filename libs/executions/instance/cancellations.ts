@@ -16,6 +16,8 @@ export class Cancellations {
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
+  /** Asked for since the look under way began: a flag that was set meanwhile may not be in its answer. */
+  #again = false;
 
   constructor(
     private readonly store: TransientStore,
@@ -52,8 +54,17 @@ export class Cancellations {
 
   /** Cancels every local run that somebody asked to end. Never rejects. */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    this.#again = true;
+    this.#looking ??= this.#lookWhileAsked();
     return this.#looking;
+  }
+
+  async #lookWhileAsked(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      await this.#look();
+    }
+    this.#looking = undefined;
   }
 
   async #look(): Promise<void> {
