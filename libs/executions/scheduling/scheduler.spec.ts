@@ -102,6 +102,18 @@ describe('scheduler', () => {
     expect(ended).toBe(2);
   });
 
+  it('ends when a node that must never reject does: a run that waits on would never give anything back', async () => {
+    const broken = new TypeError('a defect of ours');
+    const nodes = [{ id: 'a', dependsOn: [] }];
+    const run = new Scheduler(
+      nodes,
+      new PermitBoard(limits),
+      dispatchTo(() => Promise.reject(broken)),
+      1,
+    ).run(never);
+    await expect(run).rejects.toBe(broken);
+  });
+
   it('does not go on behind a node that failed', async () => {
     const started: string[] = [];
     const nodes = [

@@ -31,9 +31,12 @@ export class Scheduler<N extends Schedulable> {
     this.#permits = new NodePermits(maxParallelNodes);
   }
 
-  /** Resolves when every node has run, or, after an abort, when every started node has ended. */
+  /**
+   * Resolves when every node has run, or, after an abort, when every started node has ended. Rejects when the dispatch
+   * breaks its promise and rejects: to wait on would keep the run, its slot and its heartbeats for ever.
+   */
   run(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       let open = 0;
       const begin = (indexes: readonly number[]) => {
         for (const index of indexes) {
@@ -41,7 +44,7 @@ export class Scheduler<N extends Schedulable> {
           void this.#runNode(index, signal).then((ready) => {
             begin(ready);
             if (--open === 0) resolve();
-          });
+          }, reject);
         }
       };
       begin(this.#graph.roots());
