@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { ExecutionEvents, type EventWatch, type UserLease } from '#libs/executions';
 import { Configuration, Logger, type Principal } from '#libs/kernel';
 import { clientGone } from '../http/client-gone.js';
-import { SseWriter } from './sse-writer.js';
+import { SseWriter, STREAM_ENDED } from './sse-writer.js';
 import { StreamMetrics } from './stream-metrics.js';
 
 export interface StreamRequest {
@@ -44,7 +44,7 @@ export class ExecutionStreams {
       }
       if (!gone.signal.aborted) await this.#write(principal, watch, request, response, gone);
     } finally {
-      gone.abort();
+      gone.abort(STREAM_ENDED);
       await lease.release();
     }
   }
@@ -62,7 +62,7 @@ export class ExecutionStreams {
       stillAllowed: () => this.events.mayStillWatch(principal, watch.executionId),
     });
     writer.open({ 'DP-Execution-Id': watch.executionId, ...request.headers });
-    void writer.closed.then(() => gone.abort());
+    void writer.closed.then(() => gone.abort(STREAM_ENDED));
     const opened = this.metrics.opened();
     let last = '';
     try {

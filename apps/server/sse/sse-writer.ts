@@ -10,11 +10,15 @@ export interface SseWriterOptions {
   stillAllowed: () => Promise<boolean>;
 }
 
+/** One for all streams: an abort without a reason makes an exception with a stack each time. */
+export const STREAM_ENDED = new DOMException('The stream has ended.', 'AbortError');
+
 export type CloseReason = 'ended' | 'client_disconnect' | 'overflow' | 'revoked';
 
 /**
  * One server-sent-events response. Frames are written one at a time: `send` resolves when the socket can take more,
- * so a slow reader holds back its own reading of the log and nobody else's.
+ * so a slow reader holds back its own reading of the log and nobody else's. What is written in one turn of the event
+ * loop leaves in one packet.
  */
 export class SseWriter {
   readonly closed: Promise<CloseReason>;
@@ -24,6 +28,7 @@ export class SseWriter {
   readonly #timer: NodeJS.Timeout;
   #lastWrite = Date.now();
   #reason: CloseReason | undefined;
+  #corked = false;
 
   constructor(
     private readonly response: Response,
@@ -46,9 +51,9 @@ export class SseWriter {
     response.setHeader('Cache-Control', 'no-store, no-transform');
     response.setHeader('X-Accel-Buffering', 'no');
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    response.flushHeaders();
     // A HEAD request is told what it would get, and holds no stream open.
     if (response.req.method === 'HEAD') return this.end();
+    // Headers and first line leave together.
     response.write('retry: 3000\n\n');
   }
 
@@ -56,6 +61,7 @@ export class SseWriter {
   async send(block: string): Promise<void> {
     if (this.#reason) return;
     this.#lastWrite = Date.now();
+    this.#gather();
     if (this.response.write(block)) return;
     if (this.response.writableLength > this.options.maxBufferBytes) return this.#overflow();
     await this.#drained();
@@ -72,6 +78,20 @@ export class SseWriter {
     if (this.#reason) return;
     this.#finish(reason);
     this.response.end(`: ${comment}\n\n`);
+  }
+
+  #gather(): void {
+    if (this.#corked) return;
+    this.#corked = true;
+    this.response.cork();
+    setImmediate(() => this.#letGo());
+  }
+
+  /** Before every end as well: Node would send what was gathered behind the end of the response. */
+  #letGo(): void {
+    if (!this.#corked) return;
+    this.#corked = false;
+    this.response.uncork();
   }
 
   async #drained(): Promise<void> {
@@ -108,8 +128,9 @@ export class SseWriter {
   #finish(reason: CloseReason): void {
     if (this.#reason) return;
     this.#reason = reason;
+    this.#letGo();
     clearInterval(this.#timer);
-    this.#abort.abort();
+    this.#abort.abort(STREAM_ENDED);
     this.#settle(reason);
   }
 }
