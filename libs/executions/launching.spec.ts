@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readJson, type JsonObject } from '#libs/kernel';
+import { MemoryTransientStore } from '#libs/transient';
 import { existsSync, readdirSync } from 'node:fs';
-import { ExecutionsBench, HEAVY, leftovers, NOTHING_LEFT, TestWorkspace } from './executions.fixture.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ExecutionsBench, HEAVY, leftovers, NOTHING_LEFT, TestInstance, TestWorkspace } from './executions.fixture.js';
 
 let bench: ExecutionsBench;
 
@@ -137,5 +139,37 @@ describe('the end of an instance', () => {
     expect(await leftovers(server)).toEqual(NOTHING_LEFT);
     await server.instance.stop();
     expect(existsSync(server.spillRoot) && readdirSync(server.spillRoot)).toEqual([]);
+  });
+
+  it('a launch whose row is being written while the rest is cancelled is cancelled with it', async () => {
+    // It has a place and no run yet: overlooked, it would run on and be killed, and look like a lost instance.
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let reached: () => void = () => undefined;
+    const inserting = new Promise<void>((resolve) => (reached = resolve));
+    const database = new Proxy(bench.db.database, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (name !== 'query') return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+        return async (sql: string, params?: unknown[]) => {
+          if (sql.startsWith('INSERT INTO pipeline_executions')) {
+            reached();
+            await held;
+          }
+          return target.query(sql, params);
+        };
+      },
+    });
+    const server = await TestInstance.start({ database, store: new MemoryTransientStore({ maxBytes: 1 << 26 }) });
+    const pipeline = await bench.workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const launching = server.launch(bench.workspace.principal(), pipeline);
+    await inserting;
+    const drained = server.drain.begin();
+    await delay(50);
+    release();
+    expect(await (await launching).finished).toMatchObject({ status: 'ABORTED', reason: 'shutdown' });
+    await drained;
+    expect(await leftovers(server)).toEqual(NOTHING_LEFT);
+    await server.instance.stop();
   });
 });

@@ -28,9 +28,8 @@ export class Drain {
     const { instance } = this;
     instance.refuseLaunches();
     if (!options.hurry && (await within(instance.runs.whenIdle(), this.#waitMs))) return this.#complete();
-    const rest = instance.runs.all();
-    if (rest.length > 0) instance.logger.warn('shutdown.drain_cancelled', { executions: rest.length });
-    for (const run of rest) run.cancel('shutdown');
+    const cancelled = instance.cancelAll('shutdown');
+    if (cancelled > 0) instance.logger.warn('shutdown.drain_cancelled', { executions: cancelled });
     await within(instance.runs.whenIdle(), options.hurry ? HURRY_MS : this.#writeMs);
     await this.#complete();
   }

@@ -20,6 +20,7 @@ import { TerminalWrites } from '../records/terminal-writes.js';
 import { ResultStore } from '../results/result-store.js';
 import { ExecutionRun } from '../run/execution-run.js';
 import { NodeRunner } from '../run/node-runner.js';
+import type { AbortReason } from '../run/outcome.js';
 import { Ownership } from '../run/ownership.js';
 import { ProgressWriter } from '../run/progress-writer.js';
 import { RunClock } from '../run/run-clock.js';
@@ -82,6 +83,7 @@ export class ExecutionInstance {
   readonly #stores: StoreLogWriter;
   readonly #finished = new Map<string, Promise<TerminalOutcome>>();
   #draining = false;
+  #cancelled: AbortReason | undefined;
 
   constructor(
     configuration: Configuration,
@@ -215,8 +217,17 @@ export class ExecutionInstance {
     return new ExecutionRun(state, this.#services);
   }
 
+  /** Cancels what runs, and with it what is only being launched: that has a place already. Returns how many ran. */
+  cancelAll(reason: AbortReason): number {
+    this.#cancelled = reason;
+    const runs = this.runs.all();
+    for (const run of runs) run.cancel(reason);
+    return runs.length;
+  }
+
   /** Runs it to its end, and gives back what it held. The promise never rejects. */
   begin(run: ExecutionRun, slot: UserLease | undefined): Promise<TerminalOutcome> {
+    if (this.#cancelled) run.cancel(this.#cancelled);
     if (run.state.plan.attached) this.attachments.attach(run);
     const finished = this.#drive(run, slot);
     this.#finished.set(run.executionId, finished);
