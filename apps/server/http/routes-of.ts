@@ -9,26 +9,29 @@ export interface HandlerRoute extends Route {
   operation: HandlerOperation;
 }
 
-/** Every REST route with its operation. A handler without one stops the boot (04 §2). */
+/** A class of handlers. */
+export type ControllerClass = abstract new (...parts: never[]) => object;
+
+/** Every route of the process with its operation. A handler without one stops the boot (04 §2). */
 export function routesOf(app: INestApplication): HandlerRoute[] {
-  const scanner = new MetadataScanner();
-  return app
-    .get(DiscoveryService, { strict: false })
-    .getControllers()
-    .flatMap(({ instance, metatype }) => {
-      const prototype = Object.getPrototypeOf(instance) as Record<string, object>;
-      const base = String(Reflect.getMetadata(PATH_METADATA, metatype as object) ?? '');
-      return scanner.getAllMethodNames(prototype).flatMap((name) => {
-        const handler = prototype[name] as object;
-        const path: unknown = Reflect.getMetadata(PATH_METADATA, handler);
-        if (path === undefined) return [];
-        const operation = Reflect.getMetadata(OPERATION, handler) as HandlerOperation | undefined;
-        const label = `${metatype?.name ?? ''}.${name}`;
-        if (operation === undefined) throw new TypeError(`${label} has no @Operation`);
-        const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod] as string;
-        return [{ method, path: join(base, String(path)), handler: label, operation }];
-      });
-    });
+  const controllers = app.get(DiscoveryService, { strict: false }).getControllers();
+  return controllers.flatMap(({ metatype }) => routesOfController(metatype as ControllerClass));
+}
+
+/** The routes that one controller declares. @throws TypeError for a handler without `@Operation` */
+export function routesOfController(controller: ControllerClass): HandlerRoute[] {
+  const prototype = controller.prototype as Record<string, object>;
+  const base = String(Reflect.getMetadata(PATH_METADATA, controller) ?? '');
+  return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
+    const handler = prototype[name] as object;
+    const path: unknown = Reflect.getMetadata(PATH_METADATA, handler);
+    if (path === undefined) return [];
+    const operation = Reflect.getMetadata(OPERATION, handler) as HandlerOperation | undefined;
+    const label = `${controller.name}.${name}`;
+    if (operation === undefined) throw new TypeError(`${label} has no @Operation`);
+    const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod] as string;
+    return [{ method, path: join(base, String(path)), handler: label, operation }];
+  });
 }
 
 function join(base: string, path: string): string {
