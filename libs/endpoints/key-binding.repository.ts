@@ -73,20 +73,27 @@ export class KeyBindingRepository {
     return removed === 1;
   }
 
-  /** The live endpoint key that an id or name means: names resolve among the caller's own keys, or all for an admin. */
+  /**
+   * The key that an id or name means, an endpoint key before others of its name: among the keys of `ownerId`, or all. With
+   * `boundAt` the one that is bound there, revoked or not: its row still decides, so it must be possible to take it away.
+   */
   async findEndpointKey(
     q: Queryable,
     workspaceId: string,
     key: { id?: string; name?: string },
     ownerId: string | undefined,
+    boundAt: string | undefined,
   ): Promise<{ id: string; kind: string } | undefined> {
     const [row] = await q.query<{ id: string; kind: string }>(
-      `SELECT id, kind FROM api_keys
-        WHERE workspace_id = $1 AND is_revoked = FALSE
-          AND ($2::text IS NULL OR id = $2) AND ($3::text IS NULL OR name = $3)
-          AND ($4::uuid IS NULL OR user_id = $4)
-        ORDER BY created_at DESC LIMIT 1`,
-      [workspaceId, key.id ?? null, key.name ?? null, ownerId ?? null],
+      `SELECT k.id, k.kind FROM api_keys k
+         LEFT JOIN endpoint_key_bindings b
+           ON b.api_key_id = k.id AND b.workspace_id = k.workspace_id AND b.path_prefix = $5
+        WHERE k.workspace_id = $1 AND (NOT k.is_revoked OR $5::text IS NOT NULL)
+          AND ($2::text IS NOT NULL OR $3::text IS NOT NULL)
+          AND ($2::text IS NULL OR k.id = $2) AND ($3::text IS NULL OR k.name = $3)
+          AND ($4::uuid IS NULL OR k.user_id = $4)
+        ORDER BY (k.kind = 'endpoint') DESC, (b.api_key_id IS NOT NULL) DESC, k.created_at DESC LIMIT 1`,
+      [workspaceId, key.id ?? null, key.name ?? null, ownerId ?? null, boundAt ?? null],
     );
     return row;
   }

@@ -63,11 +63,12 @@ export class KeyBindingService {
     tx.afterCommit(() => this.registry.announceChange());
   }
 
+  /** Also of a key that was revoked or has expired. @throws `auth.api_key.not_found`; nothing bound there is no error */
   async unbind(principal: Principal, address: BindingAddress): Promise<void> {
     const workspace = authorise(principal, 'api_key.bind');
     const prefix = nodeOf(address.pathPrefix);
     await this.database.transaction(async (tx) => {
-      const keyId = await this.#resolveKey(tx, principal, workspace, address);
+      const keyId = await this.#resolveKey(tx, principal, workspace, address, prefix);
       if (!(await this.bindings.remove(tx, workspace.id, prefix, keyId))) return;
       await this.audit.append(tx, principal, 'endpoint.key_unbound', { api_key_id: keyId, path_prefix: prefix });
       tx.afterCommit(() => this.registry.announceChange());
@@ -79,6 +80,7 @@ export class KeyBindingService {
     principal: Principal,
     workspace: ActingWorkspace,
     { apiKeyId, apiKeyName }: BindingAddress,
+    boundAt?: string,
   ): Promise<string> {
     const mayManageAll = workspace.flags.admin || workspace.superAdmin;
     const key = await this.bindings.findEndpointKey(
@@ -86,6 +88,7 @@ export class KeyBindingService {
       workspace.id,
       { id: apiKeyId, name: apiKeyName },
       mayManageAll ? undefined : principal.userId,
+      boundAt,
     );
     if (!key) throw new PenstockError('auth.api_key.not_found');
     if (key.kind !== 'endpoint') {
