@@ -11,7 +11,6 @@ import { allEndpoints, type PublishedEndpoint } from './published-endpoint.js';
 const MAX_AGE_MS = 30_000;
 
 interface Snapshot {
-  loadedAt: number;
   matcher: PathMatcher<PublishedEndpoint>;
   /** `workspace id` + node → bindings there. */
   bindings: ReadonlyMap<string, readonly KeyBinding[]>;
@@ -72,7 +71,7 @@ export class EndpointRegistry implements OnApplicationBootstrap, OnApplicationSh
   #current(): Promise<Snapshot> {
     const now = this.clock.now().getTime();
     if (this.#snapshot && now - this.#loadedAt < MAX_AGE_MS) return this.#snapshot;
-    const loading = this.#load(now);
+    const loading = this.#load();
     this.#snapshot = loading;
     this.#loadedAt = now;
     loading.catch(() => {
@@ -81,7 +80,7 @@ export class EndpointRegistry implements OnApplicationBootstrap, OnApplicationSh
     return loading;
   }
 
-  async #load(loadedAt: number): Promise<Snapshot> {
+  async #load(): Promise<Snapshot> {
     const [endpoints, rows] = await Promise.all([allEndpoints(this.database), this.bindings.all()]);
     const serving = endpoints.filter(({ isEnabled, workspaceActive }) => isEnabled && workspaceActive);
     const bindings = new Map<string, KeyBinding[]>();
@@ -90,7 +89,6 @@ export class EndpointRegistry implements OnApplicationBootstrap, OnApplicationSh
       bindings.set(node, [...(bindings.get(node) ?? []), row]);
     }
     return {
-      loadedAt,
       matcher: new PathMatcher(serving.map((endpoint) => ({ pattern: endpoint.pattern, target: endpoint }))),
       bindings,
     };

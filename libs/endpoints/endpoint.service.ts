@@ -15,7 +15,7 @@ import { constraintOf, Database, type Transaction } from '#libs/persistence';
 import { isReadOnlyPipeline, PipelineCatalog, type PipelineDocument } from '#libs/pipelines';
 import { EndpointRegistry } from './endpoint-registry.js';
 import { endpointView, type EndpointView } from './endpoint-views.js';
-import { parsePathPattern, type PathPattern } from './path-pattern.js';
+import { parsePathPattern, withoutRoot, type PathPattern } from './path-pattern.js';
 import { PublishedEndpointRepository } from './published-endpoint.repository.js';
 
 /** Wire form of a publication. */
@@ -90,7 +90,7 @@ export class EndpointService {
   }
 
   async read(principal: Principal, path: string): Promise<EndpointView> {
-    return this.#view(this.database, authorise(principal, 'endpoint.read').id, spelled(path));
+    return this.#view(this.database, authorise(principal, 'endpoint.read').id, withoutRoot(path));
   }
 
   /** Endpoints by pipeline, for lists; pipelines without one are absent. */
@@ -107,7 +107,7 @@ export class EndpointService {
   /** The path is fixed; what is absent stays. */
   async update(principal: Principal, path: string, change: Partial<Omit<Publication, 'path'>>): Promise<EndpointView> {
     const workspace = authorise(principal, 'endpoint.publish');
-    const pattern = parsePathPattern(spelled(path));
+    const pattern = parsePathPattern(path);
     const pipelineId =
       change.pipeline === undefined ? undefined : await this.#publishable(workspace.id, change.pipeline, pattern);
     return this.database.transaction(async (tx) => {
@@ -129,9 +129,9 @@ export class EndpointService {
   async unpublish(principal: Principal, path: string): Promise<void> {
     const workspace = authorise(principal, 'endpoint.unpublish');
     await this.database.transaction(async (tx) => {
-      const id = await this.endpoints.remove(tx, workspace.id, spelled(path));
+      const id = await this.endpoints.remove(tx, workspace.id, withoutRoot(path));
       if (id === undefined) throw new PenstockError('endpoint.not_found');
-      await this.audit.append(tx, principal, 'endpoint.unpublished', { endpoint_id: id, path: spelled(path) });
+      await this.audit.append(tx, principal, 'endpoint.unpublished', { endpoint_id: id, path: withoutRoot(path) });
       tx.afterCommit(() => this.registry.announceChange());
     });
   }
@@ -198,9 +198,4 @@ function pathConflict(path: string | null): PenstockError {
         : `The published path “${path}” matches some of the same URLs.`,
     details: { conflicting_path: path },
   });
-}
-
-/** People may paste the URL they call. */
-function spelled(path: string): string {
-  return path.startsWith('/api/x/') ? path.slice('/api/x'.length) : path;
 }

@@ -18,9 +18,14 @@ export interface PathPattern {
   variables: readonly string[];
 }
 
+/** People may paste the path of the URL they call. */
+export function withoutRoot(path: string): string {
+  return path.startsWith(`${ENDPOINT_ROOT}/`) ? path.slice(ENDPOINT_ROOT.length) : path;
+}
+
 /** @throws `endpoint.path_invalid` with what is wrong and where */
 export function parsePathPattern(input: string): PathPattern {
-  const text = input.startsWith(`${ENDPOINT_ROOT}/`) ? input.slice(ENDPOINT_ROOT.length) : input;
+  const text = withoutRoot(input);
   if (!text.startsWith('/')) throw invalid('The path must start with “/”.', 'leading_slash');
   if (text.length > MAX_LENGTH) throw invalid(`The path is longer than ${MAX_LENGTH} characters.`, 'too_long');
   if (text.endsWith('/')) throw invalid('The path must not end with “/”.', 'trailing_slash');
