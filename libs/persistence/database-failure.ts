@@ -54,8 +54,11 @@ export function isContention(error: unknown): boolean {
   return error instanceof DatabaseFailure && ['55P03', '57014', '40P01', '40001'].includes(error.code ?? '');
 }
 
-/** Classes 08 (connection) and 57P0x (shutdown, crash, not yet started), 53300 (too many connections). */
-const LOST = /^(?:08...|57P0[1-5]|53300)$/;
+/**
+ * Classes 08 (connection) and 57P0x (shutdown, crash, not yet started), 53300 (too many connections); 25006: after a
+ * failover the connection leads to what is a read-only replica now, and a new one to its successor.
+ */
+const LOST = /^(?:08...|25006|57P0[1-5]|53300)$/;
 
 export function databaseFailure(error: unknown, statement: string): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error;

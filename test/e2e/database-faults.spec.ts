@@ -122,6 +122,28 @@ describeWithProgram('redis-server', 'PostgreSQL fails under two servers', (redis
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 200));
   });
 
+  it('read-only for a while, as in a failover: the run’s end waits for a database that takes it', async () => {
+    const stream = await EventStream.run(onA, scene.sleeping, { seconds: 1 });
+    await scene.untilSleeping(1);
+    await readOnly('on');
+    try {
+      await eventually('every session to be told', async () => {
+        const launch = await onA.call('POST', `/api/v1/pipelines/${scene.quick}/execute`, {});
+        expect([200, 500]).toContain(launch.status);
+        return launch.status === 500 && launch.body.error.code === 'pipeline.execution.aborted';
+      });
+      await scene.untilSleeping(0);
+      await delay(500);
+      expect(stream.events).not.toContain('pipeline_completed');
+    } finally {
+      await readOnly('off');
+    }
+    expect(await stream.last()).toBe('data_ready');
+    expect(await scene.ended(stream.executionId)).toBe('SUCCESS');
+    await recovered();
+    await oneEndEach();
+  });
+
   it('a source that ends a run’s session fails the node with the reason, and the next run has a new connection', async () => {
     const stream = await EventStream.run(onA, scene.sleeping, { seconds: 60 });
     await scene.untilSleeping(1);
@@ -148,6 +170,11 @@ describeWithProgram('redis-server', 'PostgreSQL fails under two servers', (redis
       expect(output).not.toMatch(/unhandled|uncaught/i);
     }
   });
+
+  async function readOnly(value: 'on' | 'off'): Promise<void> {
+    await ask(postgres.superuserUrl, `ALTER ROLE penstock SET default_transaction_read_only = ${value}`);
+    await ask(postgres.superuserUrl, `SELECT pg_terminate_backend(pid) ${OWN_CONNECTIONS}`);
+  }
 
   /** Every run has one terminal state and one terminal event. */
   async function oneEndEach(): Promise<void> {
