@@ -139,6 +139,21 @@ describeWithProgram('redis-server', 'Redis fails under two servers', (redis) => 
     await settled();
   });
 
+  it('full: it refuses writes instead of forgetting, and the run says so', async () => {
+    const stream = await EventStream.run(onA, scene.sleeping, { seconds: 0.7 });
+    await scene.untilSleeping(1);
+    await deployment.redis.client.config('SET', 'maxmemory', '1');
+    try {
+      expect((await stream.until('pipeline_failed')).error.code).toBe('result.storage_unavailable');
+      const refused = await onB.call('GET', '/api/v1/pipelines');
+      expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limit.unavailable']);
+    } finally {
+      await deployment.redis.client.config('SET', 'maxmemory', '0');
+    }
+    await recovered();
+    await settled();
+  });
+
   it('frozen: nothing hangs, what needs it is refused, what does not goes on', async () => {
     const stream = await EventStream.run(onA, scene.silent, { seconds: 1 });
     await scene.untilSleeping(2);
