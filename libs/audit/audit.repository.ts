@@ -59,8 +59,8 @@ export class AuditRepository {
        FROM audit_log
        ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
        ORDER BY timestamp ${direction}, id ${direction}
-       LIMIT ${limit}`,
-      values,
+       LIMIT $${values.length + 1}`,
+      [...values, limit],
     );
     const ordered = direction === 'ASC' ? rows.reverse() : rows;
     return ordered.map((row) => ({ ...row, details: readJson(row.details) }));

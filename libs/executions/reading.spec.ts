@@ -42,9 +42,13 @@ describe('reading', () => {
     const end = await server.service.listKeyset(me, {}, { last: 2 });
     expect(end.items.map(({ execution }) => execution.execution_id)).toEqual(ids.slice(-2));
     expect(end).toMatchObject({ hasNext: false, hasPrevious: true });
-    await expect(server.service.listKeyset(me, {}, { after: 'nonsense' })).rejects.toMatchObject({
-      code: 'graphql.cursor_invalid',
-    });
+    const id = ids[0]!;
+    // What only looks like a cursor is refused here: the database would fail on it.
+    for (const cursor of ['nonsense', `2026-02-31T00:00:00Z~${id}`, `2026-01-01T00:00:00Z~${'-'.repeat(36)}`]) {
+      await expect(server.service.listKeyset(me, {}, { after: cursor })).rejects.toMatchObject({
+        code: 'graphql.cursor_invalid',
+      });
+    }
     expect((await server.service.list(me, { status: 'FAILED' }, { offset: 0, limit: 5 })).total).toBe(0);
     expect((await server.service.list(me, { pipelineId: 'x' }, { offset: 0, limit: 5 })).total).toBe(0);
     const key = own.principal({ method: 'api_key', keyKind: 'endpoint', keyId: own.userId });

@@ -1,5 +1,5 @@
 import { describe, it, expect } from '@jest/globals';
-import { toWireStamp } from './wire-stamp.js';
+import { isStamp, toWireStamp } from './wire-stamp.js';
 
 describe('toWireStamp', () => {
   it.each([
@@ -14,5 +14,26 @@ describe('toWireStamp', () => {
 
   it.each(['2026-09-11 08:30:00', '2026-09-11T08:30:00+02:00', 'infinity', ''])('refuses %j', (text) => {
     expect(() => toWireStamp(text)).toThrow(TypeError);
+  });
+});
+
+describe('isStamp', () => {
+  // Cursors bring stamps back from outside; what PostgreSQL cannot read must be refused before it is asked.
+  it.each([
+    ['2026-09-11T08:30:00.123999Z', true],
+    ['2024-02-29T23:59:59Z', true],
+    ['12026-01-01T00:00:00Z', true],
+    ['2026-02-29T00:00:00Z', false],
+    ['2026-13-01T00:00:00Z', false],
+    ['2026-01-00T00:00:00Z', false],
+    ['2026-01-01T24:00:00Z', false],
+    ['2026-01-01T00:00:60Z', false],
+    ['0000-01-01T00:00:00Z', false],
+    ['999999-01-01T00:00:00Z', false],
+    ['2026-01-01 00:00:00', false],
+    ['infinity', false],
+    ['', false],
+  ])('%j: %j', (text, expected) => {
+    expect(isStamp(text)).toBe(expected);
   });
 });

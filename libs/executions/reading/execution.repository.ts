@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  isStamp,
   isUuid,
   type KeysetListing,
   type KeysetPage,
@@ -44,8 +45,6 @@ const PARENT_COLUMN: Readonly<Record<ExecutionParent, 'pipeline_id' | 'parent_ex
   pipeline: 'pipeline_id',
   parent: 'parent_execution_id',
 };
-
-const CURSOR = /^(\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)~([0-9a-f-]{36})$/;
 
 interface Predicate {
   sql: string;
@@ -110,13 +109,13 @@ export class ExecutionRepository {
   ): Promise<Map<string, KeysetListing<PlacedRow>> | undefined> {
     const backwards = page.last !== undefined || page.before !== undefined;
     const cursor = backwards ? page.before : page.after;
-    const place = cursor === undefined ? undefined : CURSOR.exec(cursor);
+    const place = cursor === undefined ? undefined : placeOf(cursor);
     if (place === null) return undefined;
     const column = PARENT_COLUMN[by];
     const { sql, params } = filtered(workspaceId, filter);
     params.push(parents.filter(isUuid));
     const among = `e.${column} = ANY($${params.length}::uuid[])`;
-    const beyond = place ? ` AND ${beyondPlace(params, backwards, place[1]!, place[2]!)}` : '';
+    const beyond = place ? ` AND ${beyondPlace(params, backwards, place)}` : '';
     params.push(((backwards ? page.last : page.first) ?? 50) + 1);
     const order = backwards ? 'e.started_at, e.execution_id DESC' : 'e.started_at DESC, e.execution_id';
     const rows = await this.database.query<ExecutionRow>(
@@ -159,10 +158,10 @@ export class ExecutionRepository {
     const backwards = page.last !== undefined || page.before !== undefined;
     const limit = (backwards ? page.last : page.first) ?? 50;
     const cursor = backwards ? page.before : page.after;
-    const place = cursor === undefined ? undefined : CURSOR.exec(cursor);
+    const place = cursor === undefined ? undefined : placeOf(cursor);
     if (place === null) return undefined;
     const { sql, params } = filtered(workspaceId, filter);
-    const beyond = place ? ` AND ${beyondPlace(params, backwards, place[1]!, place[2]!)}` : '';
+    const beyond = place ? ` AND ${beyondPlace(params, backwards, place)}` : '';
     params.push(limit + 1);
     const order = backwards ? 'e.started_at, e.execution_id DESC' : 'e.started_at DESC, e.execution_id';
     const rows = await this.database.query<ExecutionRow>(
@@ -180,12 +179,24 @@ export class ExecutionRepository {
   }
 }
 
+/** Where a list goes on. */
+interface Place {
+  startedAt: string;
+  executionId: string;
+}
+
+/** Null for a text that is no cursor of ours. */
+function placeOf(cursor: string): Place | null {
+  const [startedAt = '', executionId = '', ...more] = cursor.split('~');
+  return more.length === 0 && isStamp(startedAt) && isUuid(executionId) ? { startedAt, executionId } : null;
+}
+
 function placed(row: ExecutionRow): PlacedRow {
   return { row, cursor: `${row.started_at}~${row.execution_id}` };
 }
 
 /** Later in the list: started before, or at the same moment with a greater id. */
-function beyondPlace(params: unknown[], backwards: boolean, startedAt: string, executionId: string): string {
+function beyondPlace(params: unknown[], backwards: boolean, { startedAt, executionId }: Place): string {
   params.push(startedAt, executionId);
   const at = `$${params.length - 1}::timestamptz`;
   const id = `$${params.length}::uuid`;

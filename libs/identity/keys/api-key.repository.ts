@@ -1,6 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { ApiKeyKind, KeysetListing, KeysetPage, OffsetPage, Scope } from '#libs/kernel';
+import {
+  isStamp,
+  type ApiKeyKind,
+  type KeysetListing,
+  type KeysetPage,
+  type OffsetPage,
+  type Scope,
+} from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
+import { isKeyId } from './key-format.js';
 
 /** A key as the authenticator needs one. */
 export interface ApiKeyCredential {
@@ -51,7 +59,11 @@ const VIEW = `SELECT k.id, k.name, k.kind, k.scopes, k.user_id AS "userId", u.di
     host(k.last_used_ip) AS "lastUsedIp", k.last_used_user_agent AS "lastUsedUserAgent"
   FROM api_keys k JOIN users u ON u.id = k.user_id JOIN workspaces w ON w.id = k.workspace_id`;
 
-const PLACE = /^(\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)~(\S{1,64})$/;
+/** Where a list goes on; null for a text that is no cursor of ours. */
+function placeOf(cursor: string): { createdAt: string; id: string } | null {
+  const [createdAt = '', id = '', ...more] = cursor.split('~');
+  return more.length === 0 && isStamp(createdAt) && isKeyId(id) ? { createdAt, id } : null;
+}
 
 @Injectable()
 export class ApiKeyRepository {
@@ -92,7 +104,7 @@ export class ApiKeyRepository {
   async keyset(q: Queryable, selection: KeySelection, page: KeysetPage): Promise<KeysetListing<ApiKeyRow> | undefined> {
     const backwards = page.last !== undefined;
     const cursor = backwards ? page.before : page.after;
-    const place = cursor === undefined ? undefined : PLACE.exec(cursor);
+    const place = cursor === undefined ? undefined : placeOf(cursor);
     if (place === null) return undefined;
     const [where, value] = predicate(selection);
     const size = page.last ?? page.first ?? 50;
@@ -103,7 +115,7 @@ export class ApiKeyRepository {
           : '(k.created_at < $2 OR (k.created_at = $2 AND k.id > $3))'
       })
        ORDER BY ${backwards ? 'k.created_at, k.id DESC' : 'k.created_at DESC, k.id'} LIMIT $4`,
-      [value, place?.[1] ?? null, place?.[2] ?? null, size + 1],
+      [value, place?.createdAt ?? null, place?.id ?? null, size + 1],
     );
     const more = rows.length > size;
     const items = rows.slice(0, size);
