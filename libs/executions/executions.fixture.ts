@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { AuditRepository } from '#libs/audit';
 import type { DatasourceAccess } from '#libs/datasources';
 import {
   loadConfiguration,
@@ -196,7 +197,7 @@ export class TestInstance {
     this.results = new ExecutionResults(visible, reader, metrics, config);
     this.events = new ExecutionEvents(visible, table, rows, this.instance);
     this.sweep = new Sweep(database, table, store, this.instance, metrics, config);
-    this.retention = new Retention(database, config);
+    this.retention = new Retention(database, new AuditRepository(), config);
     this.drain = new Drain(this.instance, config);
     this.purge = new PurgeExecutions(store, this.instance, config);
     this.jobs = new ExecutionJobs(this.instance, this.sweep, this.retention, new SystemClock(), config);

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { register } from 'prom-client';
+import { AuditModule } from '#libs/audit';
 import { DatasourcesModule } from '#libs/datasources';
 import { PipelinesModule } from '#libs/pipelines';
 import { TemplatesModule } from '#libs/templates';
@@ -27,7 +28,7 @@ import { StagingHealth } from './staging/staging-health.js';
 
 /** One instance of everything: the process owns one engine, however many doors use it. */
 @Module({
-  imports: [DatasourcesModule, TemplatesModule, PipelinesModule],
+  imports: [AuditModule, DatasourcesModule, TemplatesModule, PipelinesModule],
   providers: [
     { provide: ExecutionMetrics, useFactory: () => new ExecutionMetrics(register) },
     DataReadyRows,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditRepository } from '#libs/audit';
 import { Configuration } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 
@@ -15,6 +16,7 @@ export class Retention {
 
   constructor(
     private readonly database: Database,
+    private readonly trail: AuditRepository,
     configuration: Configuration,
   ) {
     this.#eventDays = configuration.get('datapipelines.executions.event-retention-days');
@@ -65,12 +67,7 @@ export class Retention {
     return this.database.transaction(async (tx) => {
       const [lock] = await tx.query<{ held: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS held', [AUDIT_LOCK]);
       if (!lock?.held) return 0;
-      return tx.execute(
-        `DELETE FROM audit_log WHERE id IN (
-           SELECT id FROM audit_log WHERE timestamp < NOW() - make_interval(days => $1)
-            ORDER BY timestamp LIMIT ${SLICE_ROWS})`,
-        [this.#auditDays],
-      );
+      return this.trail.deleteOlderThan(tx, this.#auditDays, SLICE_ROWS);
     });
   }
 }
