@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import ipaddr from 'ipaddr.js';
 import { AuditObserver, type AuditActor } from '#libs/audit';
 import { Clock, PenstockError, type Principal } from '#libs/kernel';
 import type { OperationId } from '../operations.js';
@@ -14,6 +15,8 @@ const DENIALS: Readonly<Record<string, string>> = {
   'auth.role_required': 'capability',
   'auth.key_issuer_role_lost': 'capability',
 };
+
+export type KeyRejection = 'unknown_or_revoked' | 'wrong' | 'expired' | 'owner_inactive' | 'workspace_inactive';
 
 /** Audit rows about access itself. They are awaited and never fail the request; floods are cut (contract 04 §10). */
 @Injectable()
@@ -38,8 +41,11 @@ export class AccessTrail {
     return this.#malformed;
   }
 
-  async keyRejected(actor: AuditActor & { keyId: string }, reason: string): Promise<void> {
-    await this.#limited(actor.keyId, (suppressed) =>
+  /** The flood is that of the key, or of the network where nobody has such a key: those can be made up without end. */
+  async keyRejected(actor: AuditActor & { keyId: string }, reason: KeyRejection): Promise<void> {
+    const { keyId, sourceIp } = actor;
+    const subject = reason === 'unknown_or_revoked' && sourceIp !== undefined ? networkOf(sourceIp) : keyId;
+    await this.#limited(subject, (suppressed) =>
       this.observer.observe(actor, 'auth.api_key.rejected', { reason, ...suppressed }),
     );
   }
@@ -82,4 +88,10 @@ export class AccessTrail {
     const verdict = this.#rejections.admit(subject);
     if (verdict !== 'suppressed') await write(verdict);
   }
+}
+
+/** An IPv4 address, or the /64 that one IPv6 client has to itself. */
+function networkOf(address: string): string {
+  const bare = address.split('%')[0] ?? address;
+  return ipaddr.IPv6.isValid(bare) ? ipaddr.IPv6.parse(bare).parts.slice(0, 4).join(':') : bare;
 }

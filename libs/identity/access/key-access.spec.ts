@@ -3,6 +3,7 @@ import { PenstockError, type Principal } from '#libs/kernel';
 import { identityInstance, requestFacts, type TestInstance } from '../../../test/fixtures/identity.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/postgres.js';
 import { ApiKeyService } from '../keys/api-key.service.js';
+import { mintKey } from '../keys/key-format.js';
 import { authorise, authoriseRequest } from '../authorise.js';
 import { Invalidations } from '../liveness/invalidations.js';
 import { Authenticator } from './authenticator.js';
@@ -128,6 +129,7 @@ describe('issuing a key', () => {
     [{ name: 'k', scopes: [null] }, 'auth.scope.unknown'],
     [{ name: 'k', kind: 'robot' }, 'endpoint.key_kind_refused'],
     [{ name: 'k', bindings: ['/x'] }, 'endpoint.key_kind_refused'],
+    [{ name: 'k', kind: 'endpoint', bindings: Array(101).fill('/x') }, 'pipeline.execution.invalid_parameter_type'],
     [{ name: 'k', kind: 'endpoint', scopes: ['read'] }, 'endpoint.key_kind_refused'],
     [{ name: 'k', expires_at: '2020-01-01T00:00:00Z' }, 'auth.api_key.expiry_invalid'],
     [{ name: 'k', expires_at: 'tomorrow' }, 'auth.api_key.expiry_invalid'],
@@ -301,6 +303,32 @@ describe('presenting a key', () => {
     instance.clock.advance(2);
     await codeOf(present(unknown));
     expect((await auditOf('auth.api_key.rejected')).at(-1)).toMatchObject({ suppressed: 10 });
+  });
+
+  it('counts keys that nobody has by the address they come from: there are as many as an attacker likes', async () => {
+    for (let n = 0; n < 70; n++) await codeOf(present(mintKey().key));
+    expect(await auditOf('auth.api_key.rejected')).toHaveLength(60);
+  });
+});
+
+describe('reading keys', () => {
+  it('a key sees itself and none of its siblings, by id as in lists', async () => {
+    const mine = await keys().create(ada, { name: 'k' });
+    const sibling = await keys().create(ada, { name: 'sibling' });
+    const asKey = await present(mine.key);
+    expect(await keys().own(asKey, mine.apiKey.id)).toMatchObject({ name: 'k' });
+    expect(await keys().own(asKey, sibling.apiKey.id)).toBeUndefined();
+    expect(await keys().own(ada, sibling.apiKey.id)).toMatchObject({ name: 'sibling' });
+    expect(await keys().own(await member('eve@example.org', {}), mine.apiKey.id)).toBeUndefined();
+  });
+
+  it('refuses a cursor that only looks like one, instead of failing on it', async () => {
+    const { apiKey } = await keys().create(ada, { name: 'k' });
+    for (const after of ['x', `2026-02-31T00:00:00Z~${apiKey.id}`, `${apiKey.created_at}~'--`]) {
+      expect(await codeOf(keys().listKeyset(ada, {}, { first: 1, after }))).toBe('graphql.cursor_invalid');
+    }
+    const page = await keys().listKeyset(ada, {}, { first: 1 });
+    expect(await keys().listKeyset(ada, {}, { first: 1, after: page.items[0]?.cursor })).toMatchObject({ items: [] });
   });
 });
 

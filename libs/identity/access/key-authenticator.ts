@@ -7,7 +7,7 @@ import { digestOf, keyIdOf } from '../keys/key-format.js';
 import { LivenessCache } from '../liveness/liveness-cache.js';
 import { SecretHasher } from '../passwords/secret-hasher.js';
 import { UserRepository } from '../users/user.repository.js';
-import { AccessTrail } from './access-trail.js';
+import { AccessTrail, type KeyRejection } from './access-trail.js';
 import { carried, type RequestFacts } from './request-facts.js';
 import { UseStamps } from './use-stamps.js';
 import { WorkspaceDirectory } from './workspace-directory.js';
@@ -86,7 +86,7 @@ export class KeyAuthenticator {
     facts: RequestFacts,
     keyId: string,
     code: 'auth.api_key.invalid' | 'auth.api_key.expired' | 'auth.key_workspace_inactive',
-    reason: string,
+    reason: KeyRejection,
   ): Promise<never> {
     await this.trail.keyRejected({ ...facts, keyId }, reason);
     throw new PenstockError(code);

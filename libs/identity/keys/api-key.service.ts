@@ -114,9 +114,10 @@ export class ApiKeyService {
     return this.keys.count(this.db, this.#selection(principal, request.all ?? false));
   }
 
-  /** Own keys by id; what is not the principal's is absent. */
+  /** Own keys by id, for a key itself alone; what is not the principal's is absent. */
   async own(principal: Principal, id: string): Promise<ApiKeyRecord | undefined> {
     authoriseSelf(principal, 'api_key.own');
+    if (principal.keyId !== undefined && principal.keyId !== id) return undefined;
     const row = isKeyId(id) ? await this.keys.find(this.db, id) : undefined;
     return row?.userId === principal.userId ? toRecord(row) : undefined;
   }

@@ -2,6 +2,8 @@ import { PenstockError, SCOPES, type ApiKeyKind, type Scope } from '#libs/kernel
 
 const KINDS: readonly ApiKeyKind[] = ['user', 'endpoint', 'server'];
 const MAX_NAME = 100;
+/** Each costs statements in the transaction that mints the key. */
+const MAX_BINDINGS = 100;
 const DAY_MS = 86_400_000;
 /** RFC 3339 with a zone; a date alone or a local time would mean a different moment to every reader. */
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
@@ -78,7 +80,7 @@ function admitScopes(scopes: unknown, defaults: readonly Scope[]): Scope[] {
 
 function admitBindings(bindings: unknown): string[] {
   if (!isGiven(bindings)) return [];
-  if (!Array.isArray(bindings)) refuseField('bindings');
+  if (!Array.isArray(bindings) || bindings.length > MAX_BINDINGS) refuseField('bindings');
   return bindings.map((prefix: unknown) => (typeof prefix === 'string' ? prefix : refuseField('bindings')));
 }
 
