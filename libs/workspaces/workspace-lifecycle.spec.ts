@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DEFAULT_WORKSPACE_ID, DEMO_WORKSPACE_ID } from '#libs/identity';
 import { ensureDemoWorkspace } from './demo-workspace.js';
+import { eventually } from '../../test/fixtures/eventually.js';
 import { ADMIN, codeOf, refusal, workspaceScene } from '../../test/fixtures/workspace-scene.js';
 
 const scene = workspaceScene();
@@ -62,6 +63,36 @@ describe('the life of a workspace', () => {
     );
     expect(left).toEqual([]);
     expect(await scene.auditOf('auth.workspace.deleted')).toMatchObject([{ name: 'lending' }]);
+  });
+});
+
+describe('deletion beside others', () => {
+  it('waits for content that is being written, and then finds it: nothing is left behind in a deleted workspace', async () => {
+    const made = await scene.workspaces().create(scene.root, { name: 'lending' });
+    let written: () => void = () => undefined;
+    const writing = new Promise<void>((resolve) => (written = resolve));
+    let commit: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (commit = resolve));
+    const author = scene.database.transaction(async (tx) => {
+      await tx.execute(
+        `INSERT INTO templates (workspace_id, name, display_name, created_by) VALUES ($1, 'a/b', 'T', $2)`,
+        [made.id, scene.root.userId],
+      );
+      written();
+      await held;
+    });
+    await writing;
+    let over = false;
+    const deletion = codeOf(scene.lifecycle().remove(scene.root, 'lending')).finally(() => (over = true));
+    await eventually('the deletion waits, or is over', async () => {
+      const [waiting] = await scene.database.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting !== undefined || over;
+    });
+    commit();
+    await author;
+    expect(await deletion).toBe('workspace.in_use');
   });
 });
 

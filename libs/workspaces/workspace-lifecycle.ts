@@ -43,7 +43,7 @@ export class WorkspaceLifecycle {
   async remove(principal: Principal, name: string): Promise<void> {
     authoriseInstance(principal, 'workspace.delete');
     await this.db.transaction(async (tx) => {
-      const row = await this.#locked(tx, name);
+      const row = await this.#locked(tx, name, 'content');
       const counts = await this.workspaces.contents(tx, row.id);
       if (Object.values(counts).some((count) => count > 0)) {
         throw new PenstockError('workspace.in_use', { details: { counts } });
@@ -57,15 +57,15 @@ export class WorkspaceLifecycle {
 
   async #change(name: string, change: (tx: Transaction, row: WorkspaceRow) => Promise<void>): Promise<WorkspaceView> {
     return this.db.transaction(async (tx) => {
-      const row = await this.#locked(tx, name);
+      const row = await this.#locked(tx, name, 'changes');
       await change(tx, row);
       const now = await this.workspaces.find(tx, row.id);
       return toView(now ?? row);
     });
   }
 
-  async #locked(tx: Transaction, name: string): Promise<WorkspaceRow> {
-    const row = await this.workspaces.lockByName(tx, name);
+  async #locked(tx: Transaction, name: string, against: 'changes' | 'content'): Promise<WorkspaceRow> {
+    const row = await this.workspaces.lockByName(tx, name, against);
     if (!row) throw new PenstockError('workspace.not_found');
     return row;
   }

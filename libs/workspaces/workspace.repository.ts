@@ -91,10 +91,14 @@ export class WorkspaceRepository {
     return row;
   }
 
-  /** Locks the row against other changes of the workspace and of its members; new content is not held up. */
-  async lockByName(tx: Queryable, name: string): Promise<WorkspaceRow | undefined> {
+  /**
+   * Locks the row against other changes of the workspace and of its members. `content`: against new content too, whose
+   * foreign keys hold the row; what was being written is committed then, and counted by what is asked next.
+   */
+  async lockByName(tx: Queryable, name: string, against: 'changes' | 'content'): Promise<WorkspaceRow | undefined> {
     const [row] = await tx.query<WorkspaceRow>(
-      `SELECT ${COLUMNS} FROM workspaces w WHERE w.name = $1 AND NOT w.is_deleted FOR NO KEY UPDATE`,
+      `SELECT ${COLUMNS} FROM workspaces w WHERE w.name = $1 AND NOT w.is_deleted
+          FOR ${against === 'content' ? '' : 'NO KEY '}UPDATE`,
       [name],
     );
     return row;
