@@ -160,12 +160,31 @@ describeWithProgram('redis-server', 'PostgreSQL fails under two servers', (redis
     expect(await next.last()).toBe('data_ready');
   });
 
-  it('reaps no live run: not one was taken for lost, and no process died', async () => {
+  it('a server told to end while the database is away ends all the same; the sweep ends its run later', async () => {
+    const leaving = await deployment.addServer({ DATAPIPELINES_SERVER_SHUTDOWN_DRAIN_SECONDS: '1' });
+    const id = await scene.launch(onA.on(leaving.baseUrl), scene.sleeping, { seconds: 60 });
+    await scene.untilSleeping(1);
+    await postgres.stop();
+    try {
+      expect(await leaving.end('SIGTERM')).toBe(0);
+      // The statement is not in the database that is away, and was stopped.
+      await scene.untilSleeping(0);
+    } finally {
+      await postgres.startAgain();
+    }
+    expect(await scene.ended(id)).toBe('ABORTED');
+    expect(await scene.terminalEvents(id)).toEqual(['execution_aborted']);
+    const replay = await EventStream.watch(onB, id);
+    expect(await replay.until('execution_aborted')).toMatchObject({ reason: 'instance_lost' });
+    await recovered();
+  }, 60_000);
+
+  it('reaps no live run: only that one was taken for lost, and no process died', async () => {
     const lost = await deployment.metadata(
       `SELECT execution_id FROM pipeline_executions WHERE error_json->>'code' = 'pipeline.execution.instance_lost'`,
     );
-    expect(lost).toEqual([]);
-    for (const { output, process: child } of deployment.servers) {
+    expect(lost).toHaveLength(1);
+    for (const { output, process: child } of deployment.servers.slice(0, 2)) {
       expect(child.exitCode).toBeNull();
       expect(output).not.toMatch(/unhandled|uncaught/i);
     }
