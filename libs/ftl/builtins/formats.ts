@@ -37,7 +37,7 @@ function asString(call: BuiltinCall): Value {
     case 'string': {
       if (!call.expr.keyed) throw call.fault('a string takes no format.');
       const at = call.indexArgument(0);
-      if (at < 0 || at >= value.text.length) throw call.fault(`index ${at} is outside of the string.`);
+      if (at < 0 || at >= value.text.length) throw call.fault('the index is outside of the string.');
       return cut(value, at, at + 1);
     }
     case 'fragment':

@@ -41,7 +41,7 @@ function sortBy(call: BuiltinCall): Value {
   return sorted(call, (item) =>
     names.reduce<Value>((value, name) => {
       const next = value.kind === 'hash' ? value.get(name) : undefined;
-      if (next === undefined) throw call.fault(`an item has no ${name.slice(0, 64)}.`);
+      if (next === undefined) throw call.fault('an item has no member of that name.');
       return next;
     }, item),
   );

@@ -98,7 +98,7 @@ function indexed(run: Interpretation, expr: Extract<Expr, { kind: 'index' }>): V
       return target.at(at);
     }
     const { text, taint } = toText(run, target, expr.target);
-    if (at < 0 || at >= text.length) throw run.fault(expr.index, `Index ${at} is outside of the string.`);
+    if (at < 0 || at >= text.length) throw run.fault(expr.index, 'The index is outside of the string.');
     return cut({ text, taint }, at, at + 1);
   }
   if (key.kind === 'string') return member(run, expr.target, target, key.text);

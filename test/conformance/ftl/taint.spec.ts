@@ -47,7 +47,7 @@ const FLOWS: [string, string, string[]][] = [
   [
     '<#attempt>${[{}]?sort_by(s)?size}<#recover>${.error}</#attempt>',
     ':__b1__',
-    ["__b1__ STRING ?sort_by: an item has no it's."],
+    ['__b1__ STRING ?sort_by: an item has no member of that name.'],
   ],
   ['${"it"?matches(s[0..1])[0]}', ':__b1__', ['__b1__ STRING it']],
   ['${n + 1}', ':__b1__', ['__b1__ INTEGER 8']],
