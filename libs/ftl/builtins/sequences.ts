@@ -1,6 +1,6 @@
 import { comparison } from '../runtime/operators.js';
 import { fragmentFault, toText } from '../runtime/coerce.js';
-import { Output } from '../runtime/output.js';
+import { behind, Output } from '../runtime/output.js';
 import { writeValue } from '../runtime/printing.js';
 import { derived, STRING_TYPE, type Taint } from '../runtime/taint.js';
 import { boolean, describe, integer, sequence, string, type Value } from '../runtime/values.js';
@@ -25,8 +25,11 @@ function join(call: BuiltinCall): Value {
     return text;
   });
   call.run.budget.string(texts.reduce((sum, text) => sum + text.length + between.text.length, 0));
-  const text = texts.join(between.text) + (after?.text ?? '');
-  return string(text, derived(STRING_TYPE, ...taints, after?.taint ?? null));
+  const taint = derived(STRING_TYPE, ...taints, after?.taint ?? null);
+  const standing = present.map(({ item }, i) => {
+    return taint === null && i > 0 && item.kind === 'number' ? behind(between.text, texts[i]!) : texts[i]!;
+  });
+  return string(standing.join(between.text) + (after?.text ?? ''), taint);
 }
 
 function joinFragments(

@@ -2,9 +2,9 @@ import type { InterpolationNode, Span } from '../syntax/nodes.js';
 import { formatFractionDigits } from '../format/number-format.js';
 import { asNumber, toText, type Text } from './coerce.js';
 import type { Interpretation } from './interpretation.js';
-import { Output } from './output.js';
+import { behind, Output } from './output.js';
 import { writeValue } from './printing.js';
-import { derived, STRING_TYPE, type Taint } from './taint.js';
+import { derived, STRING_TYPE } from './taint.js';
 import { string, type Value } from './values.js';
 
 /** `"a ${b} c"`: one string, tainted if any part is; a fragment inside makes it a fragment. */
@@ -13,21 +13,23 @@ export function interpolateLiteral(
   parts: readonly (string | InterpolationNode)[],
   span: Span,
 ): Value {
-  let text = '';
-  const taints: (Taint | null)[] = [];
   const values = parts.map((part) => (typeof part === 'string' ? string(part) : run.need(part.expr)));
   if (values.some(({ kind }) => kind === 'fragment')) {
     const joined = new Output();
     for (const value of values) writeValue(run, joined, value, span);
     return { kind: 'fragment', parts: joined.parts };
   }
-  parts.forEach((part, i) => {
+  let length = 0;
+  const pieces = parts.map((part, i) => {
     const piece = typeof part === 'string' ? { text: part, taint: null } : interpolated(run, part, values[i]!);
-    text += piece.text;
-    run.budget.string(text.length);
-    taints.push(piece.taint);
+    run.budget.string((length += piece.text.length));
+    return piece;
   });
-  return string(text, derived(STRING_TYPE, ...taints));
+  const taint = derived(STRING_TYPE, ...pieces.map((piece) => piece.taint));
+  const text = pieces.reduce((before, piece, i) => {
+    return before + (taint === null && values[i]!.kind === 'number' ? behind(before, piece.text) : piece.text);
+  }, '');
+  return string(text, taint);
 }
 
 /** Text of one interpolation: `${…}`, or `#{…}` with its fraction digits. */

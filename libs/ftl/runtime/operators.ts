@@ -3,7 +3,7 @@ import type { BinaryOperator, Span } from '../syntax/nodes.js';
 import { asNumber, checkedSize, exact, fragmentFault, toText } from './coerce.js';
 import type { Interpretation } from './interpretation.js';
 import { derivedNumber } from './number-taint.js';
-import { Output } from './output.js';
+import { behind, Output } from './output.js';
 import { writeValue } from './printing.js';
 import { derived, STRING_TYPE } from './taint.js';
 import { boolean, describe, hash, number, sequence, string, type NumberValue, type Value } from './values.js';
@@ -22,7 +22,8 @@ export function plus(run: Interpretation, left: Value, right: Value, span: Span)
   const a = toText(run, left, span);
   const b = toText(run, right, span);
   run.budget.string(a.text.length + b.text.length);
-  return string(a.text + b.text, derived(STRING_TYPE, a.taint, b.taint));
+  const taint = derived(STRING_TYPE, a.taint, b.taint);
+  return string(a.text + (taint === null && right.kind === 'number' ? behind(a.text, b.text) : b.text), taint);
 }
 
 function* items(value: Value & { kind: 'sequence' }): Generator<Value | undefined> {

@@ -40,6 +40,14 @@ export interface ListTextPart {
 
 export type OutputPart = TextPart | BindPart | ListTextPart;
 
+/**
+ * The text as it stands behind `before`: a negative number right behind a minus would open a comment and take the rest
+ * of the line out of the statement, so it stands off by a space (contract 05 §5).
+ */
+export function behind(before: string, text: string): string {
+  return before.endsWith('-') && /^-[0-9]/.test(text) ? ` ${text}` : text;
+}
+
 /** Ordered pieces of text and binds. */
 export class Output {
   readonly parts: OutputPart[] = [];
@@ -49,7 +57,16 @@ export class Output {
   }
 
   append(parts: readonly OutputPart[]): void {
-    for (const part of parts) this.parts.push(part);
+    const [first] = parts;
+    for (const part of parts) {
+      this.parts.push(part === first && part.kind === 'text' ? { ...part, text: behind(this.end, part.text) } : part);
+    }
+  }
+
+  /** The text at the end; empty where a bind stands. */
+  get end(): string {
+    const last = this.parts.at(-1);
+    return last?.kind === 'text' ? last.text : '';
   }
 
   get hasBinds(): boolean {

@@ -3,7 +3,7 @@ import { fromDouble, rescale, toDouble, trimTo, truncated, type Decimal } from '
 import type { Span } from '../syntax/nodes.js';
 import { toText } from './coerce.js';
 import type { Interpretation } from './interpretation.js';
-import type { BindPart, Output } from './output.js';
+import { behind, type BindPart, type Output } from './output.js';
 import { BOOLEAN_TYPE, STRING_TYPE, type Taint } from './taint.js';
 import type { Value } from './values.js';
 
@@ -17,15 +17,8 @@ export function writeValue(run: Interpretation, out: Output, value: Value, span:
   }
   const { text, taint } = toText(run, value, span);
   run.budget.wrote(text.length);
-  if (taint === null || run.mode === 'text') out.text(spaced(out, text), run.origin(span));
+  if (taint === null || run.mode === 'text') out.text(behind(out.end, text), run.origin(span));
   else out.parts.push(bindOf(run, value, taint, text, span));
-}
-
-/** A negative number right after `-` would open a comment. */
-function spaced(out: Output, text: string): string {
-  const last = out.parts.at(-1);
-  const afterMinus = last?.kind === 'text' && last.text.endsWith('-');
-  return afterMinus && /^-[0-9]/.test(text) ? ` ${text}` : text;
 }
 
 export function bindOf(run: Interpretation, value: Value, taint: Taint, text: string, span: Span): BindPart {
