@@ -17,6 +17,7 @@ import { isPenstockError, PenstockError } from '#libs/kernel';
 import { asGraphqlError } from '../errors/error-format.js';
 import { protocolError, withProtocolCode, type ProtocolCode } from '../errors/protocol-error.js';
 import { DocumentShapes, type OperationShape } from './document-shape.js';
+import { refuseNulInLiterals } from './literal-text.js';
 import { OperationCost } from './operation-cost.js';
 
 export interface OperationLimits {
@@ -104,6 +105,7 @@ export class OperationGate {
       throw error;
     }
     this.#judgeShapes(document);
+    refuseNulInLiterals(document);
     const hideSuggestions = !this.limits.introspection;
     const errors = validate(this.schema, document, undefined, { hideSuggestions });
     return errors.length > 0 ? refusal(errors, 'GRAPHQL_VALIDATION_FAILED') : document;
