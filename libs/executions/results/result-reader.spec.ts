@@ -22,7 +22,7 @@ async function stored(sizes: readonly number[], kept = sizes.length): Promise<vo
     chunkStarts.push(from);
     const lines = Array.from({ length: size }, (_, at) => row(from + at)).join('\n');
     // A chunk that says less than its place in the meta is as good as lost.
-    await store.putChunk(RUN, index, await compressChunk(index < kept ? lines : row(from)));
+    await store.putChunk(RUN, index, await compressChunk(Buffer.from(index < kept ? lines : row(from))));
     from += size;
   }
   await store.publishResult(RUN, { schemaJson: '[]', warningsJson: '[]', totalRows: from, bytes: 1, chunkStarts }, 60);
@@ -58,7 +58,7 @@ describe('the first rows of a result', () => {
     for (const count of [1, 40, 3000]) {
       await store.discardResult(RUN);
       await store.beginResult(RUN, 60);
-      await store.putChunk(RUN, 0, await compressChunk(lines.slice(0, count).join('\n')));
+      await store.putChunk(RUN, 0, await compressChunk(Buffer.from(lines.slice(0, count).join('\n'))));
       const meta = { schemaJson: '[]', warningsJson: '[]', totalRows: count, bytes: 1, chunkStarts: [0] };
       await store.publishResult(RUN, meta, 60);
       expect(await reader.firstRows(RUN, count)).toEqual(lines.slice(0, count));

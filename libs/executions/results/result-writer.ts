@@ -1,5 +1,5 @@
 import { PenstockError } from '#libs/kernel';
-import type { Column } from '#libs/typesystem';
+import type { Column, EncodedRows } from '#libs/typesystem';
 import { compressChunk } from './result-chunk.js';
 import type { TransientStore } from '#libs/transient';
 
@@ -29,8 +29,10 @@ export interface StoredResult {
  * cap; what was stored is then discarded by the run.
  */
 export class ResultWriter {
-  #lines: string[] = [];
-  #lineBytes = 0;
+  /** Rows of the chunk that is being filled, in pieces as they came, and their bytes without line feeds. */
+  #pieces: Uint8Array[] = [];
+  #chunkRows = 0;
+  #chunkBytes = 0;
   #rowCount = 0;
   #bytes = 0;
   readonly #chunkStarts: number[] = [];
@@ -53,23 +55,33 @@ export class ResultWriter {
     return this.#rowCount;
   }
 
-  /** Rows as JSON array texts, as `encodeBatchRows` makes them. Resolves when there is room for more. */
-  async write(rows: readonly string[]): Promise<void> {
-    for (const row of rows) {
-      const bytes = Buffer.byteLength(row);
-      this.#bytes += bytes;
+  /** Keeps the bytes until their chunk is closed: they must not change. Resolves when there is room for more. */
+  async write({ bytes, ends }: EncodedRows): Promise<void> {
+    let begin = 0;
+    let pieceBegin = 0;
+    for (const end of ends) {
+      const size = end - begin;
+      this.#bytes += size;
       if (this.#bytes > this.limits.maxBytes) throw tooLarge(this.limits.maxBytes, this.#bytes);
-      if (this.#lines.length === 0) this.#chunkStarts.push(this.#rowCount);
-      this.#lines.push(row);
-      this.#lineBytes += bytes;
+      if (this.#chunkRows === 0) {
+        this.#chunkStarts.push(this.#rowCount);
+        pieceBegin = begin;
+      }
+      this.#chunkRows++;
+      this.#chunkBytes += size;
       this.#rowCount++;
-      if (this.#lines.length >= CHUNK_ROWS || this.#lineBytes >= CHUNK_BYTES) await this.#flush();
+      begin = end + 1;
+      if (this.#chunkRows < CHUNK_ROWS && this.#chunkBytes < CHUNK_BYTES) continue;
+      this.#pieces.push(bytes.subarray(pieceBegin, end));
+      await this.#flush();
+      pieceBegin = begin;
     }
+    if (pieceBegin < begin) this.#pieces.push(bytes.subarray(pieceBegin, begin - 1));
   }
 
   /** Waits until everything is stored. Returns what has to be published. */
   async finish(columns: readonly Column[]): Promise<StoredResult & { chunkStarts: readonly number[] }> {
-    if (this.#lines.length > 0) await this.#flush();
+    if (this.#chunkRows > 0) await this.#flush();
     await Promise.all(this.#writes);
     this.#raise();
     return {
@@ -87,21 +99,22 @@ export class ResultWriter {
   }
 
   async #flush(): Promise<void> {
-    const text = this.#lines.join('\n');
+    const pieces = this.#pieces;
     const index = this.#chunkStarts.length - 1;
-    this.#lines = [];
-    this.#lineBytes = 0;
+    this.#pieces = [];
+    this.#chunkRows = 0;
+    this.#chunkBytes = 0;
     while (this.#writes.size >= WRITES_IN_FLIGHT) await Promise.race(this.#writes);
     this.#raise();
-    const write = this.#store(index, text).finally(() => this.#writes.delete(write));
+    const write = this.#store(index, joined(pieces)).finally(() => this.#writes.delete(write));
     this.#writes.add(write);
   }
 
-  async #store(index: number, text: string): Promise<void> {
+  async #store(index: number, rows: Uint8Array): Promise<void> {
     try {
       this.#begun ??= this.store.beginResult(this.executionId, this.limits.drainTtlSeconds, this.signal);
       await this.#begun;
-      await this.store.putChunk(this.executionId, index, await compressChunk(text), this.signal);
+      await this.store.putChunk(this.executionId, index, await compressChunk(rows), this.signal);
     } catch (error) {
       this.#failure ??= error;
     }
@@ -115,6 +128,14 @@ export class ResultWriter {
       cause: this.#failure,
     });
   }
+}
+
+const LINE_FEED = Uint8Array.of(10);
+
+/** A line feed between two pieces, as between two rows of one. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  if (pieces.length === 1) return pieces[0]!;
+  return Buffer.concat(pieces.flatMap((piece, index) => (index === 0 ? [piece] : [LINE_FEED, piece])));
 }
 
 function tooLarge(maxBytes: number, bytes: number): PenstockError {

@@ -1,5 +1,5 @@
 import type { MappingWarning } from '#libs/datasources';
-import { encodeBatchRows, WireIssues } from '#libs/typesystem';
+import { RowEncoder, WireIssues } from '#libs/typesystem';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NodeBudget } from './node-budget.js';
 import type { NodeTask, NodeYield } from './node-work.js';
@@ -16,10 +16,11 @@ export async function deliverToCaller(
   const { columns } = drain;
   const { result } = scope;
   const issues = new WireIssues();
+  const encoder = new RowEncoder(columns);
   for (;;) {
     const batch = await drain.next();
     if (!batch) break;
-    await result.write(encodeBatchRows(columns, batch, issues));
+    await result.write(encoder.encode(batch, issues));
     scope.progress(node.id, result.rowCount);
     await nextTurn();
   }

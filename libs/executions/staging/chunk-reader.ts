@@ -5,6 +5,7 @@ import {
   type DuckDBDataChunk,
   type DuckDBVector,
 } from '@duckdb/node-api';
+import { readStrings } from './string-reader.js';
 import { createVector, formatUnscaled, type Column, type ColumnBatch, type ColumnVector } from '#libs/typesystem';
 
 /**
@@ -55,7 +56,8 @@ function read(column: Column, source: DuckDBVector, rows: number): ColumnVector 
       break;
     }
     case 'string':
-      for (let row = 0; row < rows; row++) if (!nulls[row]) vector.data[row] = source.getItem(row) as string;
+      if (source instanceof DuckDBVarCharVector) readStrings(source, nulls, rows, vector.data);
+      else for (let row = 0; row < rows; row++) if (!nulls[row]) vector.data[row] = source.getItem(row) as string;
       break;
     case 'binary': {
       const blobs = source as DuckDBBlobVector;
