@@ -15,6 +15,11 @@ export interface PoolOptions {
   max: number;
   /** Longest wait for a free connection or for the server to accept one, in milliseconds. */
   connectTimeoutMs: number;
+  /**
+   * Longest wait for one answer, in milliseconds; absent = none. Then the connection counts as lost, and nothing is known
+   * of what the statement did: a server that stands still, or a network that swallows packets, says nothing by itself.
+   */
+  answerTimeoutMs?: number;
   entities: readonly (new () => object)[];
   /** Told about what must not fail the caller: a broken idle connection, work after COMMIT that threw. */
   onProblem: (what: string, error: unknown) => void;
@@ -58,6 +63,7 @@ export class ConnectionPool implements Transactional {
       extra: {
         types: rawTextTypes,
         keepAlive: true,
+        ...(options.answerTimeoutMs === undefined ? {} : { query_timeout: options.answerTimeoutMs }),
         options: '-c TimeZone=UTC -c DateStyle=ISO,YMD -c IntervalStyle=iso_8601',
       },
     });

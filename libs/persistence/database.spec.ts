@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postgres.js';
+import { ConnectionPool } from './connection-pool.js';
 import { constraintOf, DatabaseFailure, isConnectionFailure, isContention } from './database-failure.js';
 import { Database } from './database.js';
 import { requireVersion } from './server-requirements.js';
@@ -276,6 +277,26 @@ describe('when connections break', () => {
     });
     expect(isConnectionFailure(await failureOf(outcome))).toBe(true);
     expect(await db.query('SELECT * FROM things')).toEqual([]);
+  });
+
+  it('one that gives no answer in time is lost, and the next statement has a new one', async () => {
+    // A frozen server or a broken network never says so: without a bound the pool would be full of such waits.
+    const pool = await ConnectionPool.open({
+      url: test.url,
+      applicationName: 'bounded',
+      max: 1,
+      connectTimeoutMs: 10_000,
+      answerTimeoutMs: 500,
+      entities: [],
+      onProblem: () => undefined,
+    });
+    try {
+      expect(isConnectionFailure(await failureOf(pool.query('SELECT pg_sleep(60)')))).toBe(true);
+      expect(await pool.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    } finally {
+      await pool.close();
+      await endBackends(`application_name = 'bounded'`);
+    }
   });
 
   it('an unreachable server is a connection failure at once, and not a refused statement', async () => {

@@ -4,6 +4,8 @@ import type { Transaction, Transactional, TransactionOptions } from './queryable
 import { isInTransactionScope } from './transaction-scope.js';
 
 const CONTROL_CONNECTIONS = 2;
+/** Two statements without an answer would hold both, and with them every heartbeat and end of a run. */
+const CONTROL_ANSWER_MS = 15_000;
 
 export interface DatabaseOptions {
   url: string;
@@ -42,6 +44,7 @@ export class Database implements Transactional {
         ...shared,
         applicationName: 'penstock control',
         max: CONTROL_CONNECTIONS,
+        answerTimeoutMs: CONTROL_ANSWER_MS,
         entities: [],
       });
       return new Database(main, control);
