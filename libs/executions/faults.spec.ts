@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { catalogueEntry, isPenstockError } from '#libs/kernel';
-import { Database, DatabaseFailure } from '#libs/persistence';
+import { DatabaseFailure } from '#libs/persistence';
 import { MemoryTransientStore, TransientUnavailable, type TransientStore } from '#libs/transient';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -139,22 +139,53 @@ describe('the transient store', () => {
   }, 120_000);
 });
 
+/** A server whose terminal writes go through `through`. */
+async function serverWhoseEnds(through: (write: () => Promise<unknown[]>) => Promise<unknown[]>) {
+  const control = replacing(db.database.control, 'query', (query) => (sql: string, params?: unknown[]) => {
+    const ask = () => query(sql, params);
+    return sql.includes('WITH ended AS') ? through(ask) : ask();
+  });
+  const database = new Proxy(db.database, {
+    get: (target, name) => (name === 'control' ? control : bound(target, name)),
+  });
+  return TestInstance.start({ database, store: new MemoryTransientStore({ maxBytes: 1 << 26 }) });
+}
+
+type Query = (sql: string, params?: unknown[]) => Promise<unknown[]>;
+
+function replacing<T extends object>(target: T, member: string, by: (query: Query) => Query): T {
+  return new Proxy(target, {
+    get: (_, name) => (name === member ? by(bound(target, name) as Query) : bound(target, name)),
+  });
+}
+
+function bound(target: object, name: string | symbol): unknown {
+  const member: unknown = Reflect.get(target, name, target);
+  return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+}
+
+/** One run to its end, with its result. */
+async function succeeds(server: TestInstance): Promise<string> {
+  const me = workspace.principal();
+  const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+  const { executionId, finished } = await server.launch(me, pipeline);
+  expect(await finished).toMatchObject({ status: 'SUCCESS' });
+  expect((await server.results.page(me, executionId, {})).row_count).toBe(1);
+  return executionId;
+}
+
 describe('the metadata database', () => {
   const lost = () => new DatabaseFailure('gone', 'ECONNRESET', undefined, undefined, '', true);
 
   it('refusing the row refuses the launch, and slot, memory and key are free again', async () => {
     const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
     const refuse = { on: false };
-    const database = new Proxy(db.database, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name, target);
-        if (name !== 'query') return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-        return (sql: string, params?: unknown[]) =>
-          refuse.on && sql.startsWith('INSERT INTO pipeline_executions')
-            ? Promise.reject(lost())
-            : target.query(sql, params);
-      },
-    }) as Database;
+    const database = replacing(
+      db.database,
+      'query',
+      (query) => (sql, params) =>
+        refuse.on && sql.startsWith('INSERT INTO pipeline_executions') ? Promise.reject(lost()) : query(sql, params),
+    );
     const server = await TestInstance.start({ database, store });
     const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
     refuse.on = true;
@@ -172,34 +203,27 @@ describe('the metadata database', () => {
     await server.stop();
   });
 
+  it('letting others go first delays the end of a run and does not lose it', async () => {
+    let victims = 0;
+    const server = await serverWhoseEnds((write) => {
+      if (victims++ > 0) return write();
+      return Promise.reject(new DatabaseFailure('deadlock detected', '40P01', undefined, undefined, '', false));
+    });
+    const executionId = await succeeds(server);
+    expect(victims).toBe(2);
+    await expectIntact(server, executionId);
+    await server.stop();
+  });
+
   it('losing the answer of the terminal commit is not taken for a fence', async () => {
-    const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
     let losses = 0;
-    const control = new Proxy(db.database.control, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name, target);
-        if (name !== 'query') return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-        return async (sql: string, params?: unknown[]) => {
-          const rows = await target.query(sql, params);
-          if (sql.includes('WITH ended AS') && losses++ === 0) throw lost();
-          return rows;
-        };
-      },
+    const server = await serverWhoseEnds(async (write) => {
+      const rows = await write();
+      if (losses++ === 0) throw lost();
+      return rows;
     });
-    const database = new Proxy(db.database, {
-      get: (target, name) => {
-        if (name === 'control') return control;
-        const member: unknown = Reflect.get(target, name, target);
-        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-      },
-    });
-    const server = await TestInstance.start({ database, store });
-    const me = workspace.principal();
-    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
-    const { executionId, finished } = await server.launch(me, pipeline);
-    expect(await finished).toMatchObject({ status: 'SUCCESS' });
+    const executionId = await succeeds(server);
     expect(losses).toBe(2);
-    expect((await server.results.page(me, executionId, {})).row_count).toBe(1);
     await expectIntact(server, executionId);
     await server.stop();
   });

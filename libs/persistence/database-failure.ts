@@ -55,10 +55,11 @@ export function isContention(error: unknown): boolean {
 }
 
 /**
- * Classes 08 (connection) and 57P0x (shutdown, crash, not yet started), 53300 (too many connections); 25006: after a
- * failover the connection leads to what is a read-only replica now, and a new one to its successor.
+ * Classes 08 (connection) and 57P0x (shutdown, crash, not yet started), 53 (no connection, memory or disk left: nothing
+ * about the statement); 25006: after a failover the connection leads to what is a read-only replica now, and a new one to
+ * its successor.
  */
-const LOST = /^(?:08...|25006|57P0[1-5]|53300)$/;
+const LOST = /^(?:08...|25006|53...|57P0[1-5])$/;
 
 export function databaseFailure(error: unknown, statement: string): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, isConnectionFailure } from '#libs/persistence';
+import { Database, isConnectionFailure, isContention } from '#libs/persistence';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventRecord } from '../events/event-record.js';
 import { Batcher } from './batcher.js';
@@ -42,8 +42,9 @@ export class TerminalWrites {
   }
 
   /**
-   * Writes until the database answers, at most 60 s. An attempt whose answer was lost may have been committed, so a
-   * later one that finds no RUNNING row looks whether it is our own outcome that stands there.
+   * Writes until the database takes it, at most 60 s: it may be away, or let others go first. An attempt whose answer was
+   * lost may have been committed, so a later one that finds no RUNNING row looks whether it is our own outcome that
+   * stands there.
    */
   async write(record: TerminalRecord, signal?: AbortSignal): Promise<TerminalResult> {
     const giveUpAt = performance.now() + GIVE_UP_MS;
@@ -53,8 +54,9 @@ export class TerminalWrites {
         if (await this.#batcher.add(record)) return 'committed';
         return uncertain && (await this.#isOurs(record)) ? 'committed' : 'fenced';
       } catch (error) {
-        if (!isConnectionFailure(error)) throw error;
-        uncertain = true;
+        const lost = isConnectionFailure(error);
+        if (!lost && !isContention(error)) throw error;
+        uncertain ||= lost;
       }
       if (signal?.aborted || performance.now() + pause > giveUpAt) return 'unavailable';
       await delay(pause);
