@@ -2,7 +2,7 @@ import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
 import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
 import type { Canceller } from './canceller.js';
 import { openPostgresCursor } from './cursor.js';
-import { exchange, type ExchangeResult } from './exchange.js';
+import { exchange, exchangeWithoutRows, type ExchangeResult } from './exchange.js';
 import { bind, execute, parse, query, SYNC, TERMINATE } from './messages.js';
 import { PostgresTableWriter } from './table-writer.js';
 import type { TypeNames } from './type-names.js';
@@ -32,7 +32,7 @@ export class PostgresConnection implements DriverConnection {
   }
 
   async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
-    const { affected } = await this.stoppable(this.run(statement), signal);
+    const { affected } = await this.stoppable(exchangeWithoutRows(this.wire, oneStatement(statement)), signal);
     return affected;
   }
 
@@ -42,14 +42,14 @@ export class PostgresConnection implements DriverConnection {
 
   async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
     const { wire } = this;
-    const messages = [parse(statement.sql), bind(statement.values.map(wireValue), []), execute(0), SYNC];
-    const work = exchange(wire, [query('BEGIN TRANSACTION READ ONLY'), ...messages, query('ROLLBACK')], 3);
+    const messages = [query('BEGIN TRANSACTION READ ONLY'), ...oneStatement(statement), query('ROLLBACK')];
+    const work = exchange(wire, messages, 3);
     return (await this.stoppable(work, signal)).rows;
   }
 
-  /** One statement by the extended protocol, all its rows as text: for DML, DDL and the driver's own catalog reads. */
+  /** One statement by the extended protocol, all its rows as text: for the driver's own catalog reads. */
   run(statement: BoundStatement): Promise<ExchangeResult> {
-    return exchange(this.wire, [parse(statement.sql), bind(statement.values.map(wireValue), []), execute(0), SYNC]);
+    return exchange(this.wire, oneStatement(statement));
   }
 
   /** The driver's own constant text, several statements allowed. */
@@ -113,6 +113,10 @@ export class PostgresConnection implements DriverConnection {
   destroy(): void {
     this.wire.destroy();
   }
+}
+
+function oneStatement({ sql, values }: BoundStatement): Buffer[] {
+  return [parse(sql), bind(values.map(wireValue), []), execute(0), SYNC];
 }
 
 /** 01 §6.1: what every session is set to, so that text forms are the same on every server. */

@@ -19,13 +19,22 @@ export interface ExchangeResult {
  */
 export function exchange(wire: PostgresWire, messages: readonly Buffer[], readies = 1): Promise<ExchangeResult> {
   return new Promise((resolve, reject) => {
-    const consumer = new Exchange(wire, readies, resolve, reject);
+    const consumer = new Exchange(wire, readies, true, resolve, reject);
+    wire.exchange(messages, consumer);
+  });
+}
+
+/** As {@link exchange} for author text: the rows of a RETURNING may be any number, so they are let go as they come. */
+export function exchangeWithoutRows(wire: PostgresWire, messages: readonly Buffer[]): Promise<ExchangeResult> {
+  return new Promise((resolve, reject) => {
+    const consumer = new Exchange(wire, 1, false, resolve, reject);
     wire.exchange(messages, consumer);
   });
 }
 
 class Exchange implements MessageConsumer {
   readonly #wire: PostgresWire;
+  readonly #keepsRows: boolean;
   readonly #resolve: (result: ExchangeResult) => void;
   readonly #reject: (failure: DriverFailure) => void;
   #readies: number;
@@ -37,18 +46,21 @@ class Exchange implements MessageConsumer {
   constructor(
     wire: PostgresWire,
     readies: number,
+    keepsRows: boolean,
     resolve: (result: ExchangeResult) => void,
     reject: (failure: DriverFailure) => void,
   ) {
     this.#wire = wire;
     this.#readies = readies;
+    this.#keepsRows = keepsRows;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   message(type: number, buffer: Buffer, start: number, end: number): void {
-    if (type === MESSAGE.dataRow) this.#rows.push(textRow(buffer, start));
-    else if (type === MESSAGE.commandComplete) this.#tag = buffer.toString('utf8', start, end - 1);
+    if (type === MESSAGE.dataRow) {
+      if (this.#keepsRows) this.#rows.push(textRow(buffer, start));
+    } else if (type === MESSAGE.commandComplete) this.#tag = buffer.toString('utf8', start, end - 1);
     else if (type === MESSAGE.rowDescription) this.#fields = readFields(buffer.subarray(start, end));
     else if (type === MESSAGE.error) this.#failure ??= failureOf(buffer.subarray(start, end));
     else if (type === MESSAGE.readyForQuery) {

@@ -16,6 +16,7 @@ describe('streams and failures of PostgreSQL', () => {
     watcher = await bench.connect();
     await watcher.control(`
       CREATE TABLE slow_source AS SELECT i, 'row ' || i AS label FROM generate_series(1, 200000) i;
+      CREATE UNLOGGED TABLE returned (i int, label text);
       CREATE TABLE target (i int PRIMARY KEY, label text)`);
   });
 
@@ -55,6 +56,26 @@ describe('streams and failures of PostgreSQL', () => {
     expect(batches[0]).toBe(128);
     expect(Math.max(...batches.slice(1))).toBeLessThan(60);
     expect(batches.reduce((sum, rows) => sum + rows, 0)).toBe(400);
+  });
+
+  it('what a DML returns is counted and let go, so that no statement fills the memory of the server', async () => {
+    const connection = await bench.connect();
+    const before = process.memoryUsage().heapUsed;
+    let highest = before;
+    const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage().heapUsed)), 10);
+    try {
+      const touched = await connection.execute(
+        {
+          sql: `INSERT INTO returned SELECT i, repeat('x', 1000) FROM generate_series(1, 200000) i RETURNING *`,
+          values: [],
+        },
+        { signal: NEVER },
+      );
+      expect(touched).toBe(200_000);
+    } finally {
+      clearInterval(watch);
+    }
+    expect(highest - before).toBeLessThan(100 * 1024 * 1024);
   });
 
   it('an error in the middle of a stream rejects after the rows before it, never as an end', async () => {
