@@ -15,7 +15,7 @@ import { contextOf } from './request-context.js';
  * through here; the rest is declared as a schema beside its handler. Unknown fields are refused (03 §2).
  */
 export function parseInput<T>(schema: ZodType<T>, input: unknown): T {
-  const parsed = schema.safeParse(input ?? {}, { jitless: true });
+  const parsed = schema.safeParse(input ?? {}, { jitless: true, reportInput: true });
   if (parsed.success) return parsed.data;
   const failures = parsed.error.issues.flatMap(toFailures);
   const first = failures[0] as Failure;
@@ -45,7 +45,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 function sentence(field: string, issue: z.core.$ZodIssue): string {
-  if (issue.input === undefined || /received undefined/.test(issue.message)) return `“${field}” is required.`;
+  if (issue.input === undefined) return `“${field}” is required.`;
   const kind = issue.code === 'invalid_type' ? KINDS[issue.expected] : undefined;
   if (kind) return `“${field}” must be ${kind}.`;
   return issue.code === 'custom' ? `“${field}” ${issue.message}.` : `“${field}”: ${issue.message}.`;

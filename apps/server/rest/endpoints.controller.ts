@@ -20,7 +20,7 @@ const path = z.strictObject({ path: z.string() });
 const binding = z
   .strictObject({ path_prefix: z.string(), api_key_id: z.string().optional(), api_key_name: z.string().optional() })
   .refine((value) => (value.api_key_id === undefined) !== (value.api_key_name === undefined), {
-    message: 'name the key by “api_key_id” or by “api_key_name”',
+    message: 'must name the key by “api_key_id” or by “api_key_name”',
   });
 
 /** Publishing pipelines below `/api/x`, and the keys that may call them (03 §7). */
