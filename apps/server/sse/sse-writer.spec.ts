@@ -1,90 +1,117 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import { Agent, createServer, request, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Response } from 'express';
-import { SseWriter, STREAM_ENDED } from './sse-writer.js';
+import { SseWriter, type SseWriterOptions } from './sse-writer.js';
 
-let server: Server;
-let agent: Agent;
-/** What the next request is answered with. */
-let answer: (writer: SseWriter) => Promise<void>;
-let last: SseWriter;
+const QUIET: SseWriterOptions = {
+  heartbeatMs: 60_000,
+  maxBufferBytes: 1_000_000,
+  stillAllowed: () => Promise.resolve(true),
+};
+const open: (Server | Socket)[] = [];
 
-beforeEach(async () => {
-  agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  server = createServer((_request, response) => {
-    const stream = Object.assign(response, {
-      status: (code: number) => Object.assign(response, { statusCode: code }),
-    }) as unknown as Response;
-    last = new SseWriter(stream, {
-      heartbeatMs: 60_000,
-      maxBufferBytes: 1 << 20,
-      stillAllowed: () => Promise.resolve(true),
-    });
-    last.open({});
-    void answer(last);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-});
+/** A stream over a real socket: the writer, and the reader's end. */
+async function stream(options: Partial<SseWriterOptions>, method = 'GET'): Promise<{ writer: SseWriter; reader: Socket; text: () => string }> {
+  let opened: (writer: SseWriter) => void = () => undefined;
+  const written = new Promise<SseWriter>((resolve) => (opened = resolve));
+  const server = createServer((_request, response: ServerResponse) => {
+    const answer = Object.assign(response, { status: (code: number) => Object.assign(response, { statusCode: code }) });
+    const writer = new SseWriter(answer as unknown as Response, { ...QUIET, ...options });
+    writer.open({ 'DP-Execution-Id': 'x' });
+    opened(writer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const reader = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  open.push(server, reader);
+  let received = '';
+  reader.on('data', (chunk: Buffer) => (received += chunk.toString()));
+  reader.on('error', () => undefined);
+  reader.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
+  return { writer: await written, reader, text: () => received };
+} // prettier-ignore
 
 afterEach(() => {
-  agent.destroy();
-  server.closeAllConnections();
-  server.close();
+  for (const each of open.splice(0)) {
+    if ('destroy' in each) each.destroy();
+    else each.close().closeAllConnections();
+  }
 });
 
-async function get(): Promise<string> {
-  const sent = request({ agent, host: '127.0.0.1', port: (server.address() as AddressInfo).port });
-  sent.end();
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  let text = '';
-  for await (const chunk of response.setEncoding('utf8')) text += chunk as string;
-  return text;
-}
+const FRAME = 'id: 1\nevent: node_started\ndata: {}\n\n';
 
-const FRAMES = [1, 2, 3].map((id) => `id: ${id}\ndata: {}\n\n`);
-const WHOLE = `retry: 3000\n\n${FRAMES.join('')}`;
+describe('a stream of events', () => {
+  it('opens with its headers and the time to reconnect, then says what it is told, then ends', async () => {
+    const { writer, reader, text } = await stream({});
+    await writer.send(FRAME);
+    writer.end();
+    expect(await writer.closed).toBe('ended');
+    await once(reader, 'data').catch(() => undefined);
+    for (const part of ['text/event-stream; charset=utf-8', 'no-store, no-transform', 'X-Accel-Buffering: no', 'DP-Execution-Id: x', 'retry: 3000\n\n', FRAME]) expect(text()).toContain(part);
+  }); // prettier-ignore
 
-describe('an event stream', () => {
-  it('keeps every frame before its end, though they leave together, and the connection serves the next stream', async () => {
-    answer = async (writer) => {
-      for (const frame of FRAMES) await writer.send(frame);
-      writer.end();
-    };
-    // A frame behind the end of its response would be read as the beginning of the next one.
-    for (let stream = 0; stream < 5; stream += 1) expect(await get()).toBe(WHOLE);
-    expect(await last.closed).toBe('ended');
-    expect(last.signal.reason).toBe(STREAM_ENDED);
+  it('tells HEAD what GET would get, and holds nothing open', async () => {
+    const { writer, reader, text } = await stream({}, 'HEAD');
+    expect(await writer.closed).toBe('ended');
+    await writer.send(FRAME);
+    await once(reader, 'data').catch(() => undefined);
+    expect(text()).toContain('text/event-stream');
+    expect(text()).not.toContain('retry');
   });
 
-  it('sends what it has at once: nobody waits for a frame because no other follows', async () => {
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    answer = async (writer) => {
-      await writer.send(FRAMES[0]!);
-      await held;
-      writer.endWith('record-unavailable', 'ended');
-    };
-    const sent = request({ agent, host: '127.0.0.1', port: (server.address() as AddressInfo).port });
-    sent.end();
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    let text = '';
-    response.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-      // Only the arrival of the frame lets the stream go on.
-      if (text.endsWith(FRAMES[0]!)) release();
-    });
-    await once(response, 'end');
-    expect(text).toBe(`retry: 3000\n\n${FRAMES[0]}: record-unavailable\n\n`);
+  it('ends at a reader that takes nothing once the buffer is over its limit; nothing waits for it', async () => {
+    const { writer, reader } = await stream({ maxBufferBytes: 200_000 });
+    reader.pause();
+    const block = `data: ${'x'.repeat(100_000)}\n\n`;
+    let sent = 0;
+    // Each send waits for the socket at most: without an end this loop would never leave.
+    const sending = (async () => {
+      while (sent < 1000 && !writer.signal.aborted) {
+        sent++;
+        void writer.send(block);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    expect(await writer.closed).toBe('overflow');
+    await sending;
+    expect(sent).toBeLessThan(1000);
   });
 
-  it('holds a writer back while a large frame is on its way, and loses none of it', async () => {
-    const large = `data: ${'x'.repeat(900_000)}\n\n`;
-    answer = async (writer) => {
-      for (let frame = 0; frame < 5; frame += 1) await writer.send(large);
-      writer.end();
-    };
-    expect(await get()).toBe(`retry: 3000\n\n${large.repeat(5)}`);
+  it('ends at a reader that has stalled, however little is waiting', async () => {
+    const { writer, reader } = await stream({ stallMs: 50, maxBufferBytes: Number.MAX_SAFE_INTEGER });
+    reader.pause();
+    const block = `data: ${'x'.repeat(1_000_000)}\n\n`;
+    for (let sent = 0; sent < 100 && !writer.signal.aborted; sent++) await writer.send(block);
+    expect(await writer.closed).toBe('overflow');
+  });
+
+  it('says it lives while there is nothing to say', async () => {
+    const { writer, reader, text } = await stream({ heartbeatMs: 20 });
+    while (!text().includes(': heartbeat\n\n')) await once(reader, 'data');
+    writer.end();
+    expect(await writer.closed).toBe('ended');
+  });
+
+  it('ends when the right to watch is lost, and asks no more', async () => {
+    let asked = 0;
+    const stillAllowed = () => Promise.resolve(++asked < 3);
+    const { writer, reader, text } = await stream({ heartbeatMs: 20, stillAllowed });
+    expect(await writer.closed).toBe('revoked');
+    while (!text().includes(': revoked\n\n')) await once(reader, 'data');
+    expect(asked).toBe(3);
+  });
+
+  it('lets go when the reader is gone, also while a block waits for the socket', async () => {
+    const { writer, reader } = await stream({ maxBufferBytes: Number.MAX_SAFE_INTEGER });
+    reader.pause();
+    const block = `data: ${'x'.repeat(1_000_000)}\n\n`;
+    const sending = (async () => {
+      for (let sent = 0; sent < 100 && !writer.signal.aborted; sent++) await writer.send(block);
+    })();
+    reader.destroy();
+    expect(await writer.closed).toBe('client_disconnect');
+    await sending;
+    await writer.send(FRAME);
   });
 });
