@@ -337,14 +337,30 @@ describe('subscriptions', () => {
   it('end with a result that says why when the right is lost, and not with a bare close', async () => {
     const created = await admin.data('POST', '/api/v1/auth/api-keys', { name: 'watcher', scopes: ['read'] });
     const watcher = ApiClient.withKey(server.baseUrl, created.key);
-    const frames = collect(
-      watcher.events('POST', '/graphql/stream', { query: 'subscription { executionUpdated { id } }' }),
+    const query = 'subscription { executionUpdated { id } }';
+    const open = await watcher.fetch(
+      'POST',
+      '/graphql/stream',
+      { query },
+      { headers: { Accept: 'text/event-stream' } },
     );
     await admin.data('DELETE', `/api/v1/auth/api-keys/${created.id}`);
-    const [last, end] = await frames;
-    expect(last?.data.errors[0].extensions.code).toBe('auth.api_key.invalid');
-    expect(end?.event).toBe('complete');
+    const frames = (await open.text()).split('\n\n').filter((frame) => frame.startsWith('event:'));
+    expect(frames).toEqual([
+      expect.stringMatching(/^event: next\ndata: .*"auth\.api_key\.invalid"/),
+      'event: complete\ndata:',
+    ]);
   });
+
+  it.each(['executionEvents', 'executionUpdated'])(
+    'refuse with a result and an end, whenever they find out, so that clients do not reconnect: %s',
+    async (field) => {
+      const query = `subscription { ${field}(executionId: "00000000-0000-0000-0000-000000000000") { id } }`;
+      const frames = await collect(admin.events('POST', '/graphql/stream', { query }));
+      expect(frames.map(({ event }) => event)).toEqual(['next', 'complete']);
+      expect(frames[0]?.data.errors[0].extensions.code).toBe('result.execution_not_found');
+    },
+  );
 
   it('are counted among the streams of a person', async () => {
     const query = 'subscription { executionUpdated { id } }';

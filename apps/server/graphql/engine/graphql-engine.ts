@@ -16,8 +16,8 @@ import {
   type GraphQLFormattedError,
   type GraphQLSchema,
 } from 'graphql';
-import { Configuration, Logger, writeJson, type Principal } from '#libs/kernel';
-import { catalogued, formatError } from '../errors/error-format.js';
+import { Configuration, isPenstockError, Logger, writeJson, type Principal } from '#libs/kernel';
+import { asGraphqlError, catalogued, formatError } from '../errors/error-format.js';
 import { protocolCodeOf } from '../errors/protocol-error.js';
 import {
   OperationGate,
@@ -122,7 +122,8 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
 
   /**
    * Runs a subscription that was admitted: one JSON text per result. Each event is resolved in a context of its own, so
-   * that what it reads is as fresh as the event. A refusal is the one result there is.
+   * that what it reads is as fresh as the event. A refusal, at the start or later, is the last result there is; only a
+   * failure of the server's own breaks the stream off, for then the client is to come back.
    */
   async *subscribe(
     { document, operation, cost }: AdmittedOperation,
@@ -137,19 +138,26 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
       variableValues: request.variables,
     };
     const opening = this.contextOf(principal, cost, signal);
-    const source = await createSourceEventStream({ ...shared, contextValue: opening });
-    opening.deadline.met();
-    if (!(Symbol.asyncIterator in source)) {
-      yield this.#written(source, principal);
-      return;
-    }
-    for await (const event of source) {
-      const context = this.contextOf(principal, cost, signal);
-      try {
-        yield this.#written(await execute({ ...shared, rootValue: event, contextValue: context }), principal);
-      } finally {
-        context.deadline.met();
+    try {
+      const source = await createSourceEventStream({ ...shared, contextValue: opening });
+      opening.deadline.met();
+      if (!(Symbol.asyncIterator in source)) {
+        yield this.#written(source, principal);
+        return;
       }
+      for await (const event of source) {
+        const context = this.contextOf(principal, cost, signal);
+        try {
+          yield this.#written(await execute({ ...shared, rootValue: event, contextValue: context }), principal);
+        } finally {
+          context.deadline.met();
+        }
+      }
+    } catch (error) {
+      if (!isPenstockError(error) || error.status >= 500) throw error;
+      yield this.#written({ errors: [asGraphqlError(error)] }, principal);
+    } finally {
+      opening.deadline.met();
     }
   }
 
