@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { isExactNumber, isJsonObject, RawJson, readJson, writeJson, type JsonValue } from '#libs/kernel';
+import {
+  isExactNumber,
+  isJsonObject,
+  isPenstockError,
+  RawJson,
+  readJson,
+  writeJson,
+  type JsonValue,
+} from '#libs/kernel';
 import { ResultReader } from '../results/result-reader.js';
 import type { EventRecord } from './event-record.js';
 
@@ -19,7 +27,14 @@ export class DataReadyRows {
     if (event.type !== 'data_ready') return event.data;
     const known = this.#filled.get(event) ?? this.withRows(executionId, event);
     this.#filled.set(event, known);
-    return (await known) ?? event.data;
+    let filled: string | undefined;
+    try {
+      filled = await known;
+    } finally {
+      // Only what was found is remembered: the store may be back for the next watcher.
+      if (filled === undefined && this.#filled.get(event) === known) this.#filled.delete(event);
+    }
+    return filled ?? event.data;
   }
 
   /** Undefined when the rows are gone. `pageRows` overrides the page size the run was launched with. */
@@ -41,8 +56,9 @@ export class DataReadyRows {
   async #rows(executionId: string, limit: number): Promise<string[] | undefined> {
     try {
       return await this.results.firstRows(executionId, limit);
-    } catch {
-      return undefined;
+    } catch (error) {
+      if (isPenstockError(error) && error.code === 'result.storage_unavailable') return undefined;
+      throw error;
     }
   }
 }
