@@ -31,6 +31,7 @@ import { Sweep } from './jobs/sweep.js';
 import { Idempotency } from './launch/idempotency.js';
 import type { Launched, LaunchRequest } from './launch/launch-request.js';
 import { Launcher } from './launch/launcher.js';
+import { ExecutionBatchReading } from './reading/execution-batch-reading.js';
 import { ExecutionRepository } from './reading/execution.repository.js';
 import { ExecutionResults } from './reading/execution-results.js';
 import { ExecutionService } from './reading/execution.service.js';
@@ -158,6 +159,7 @@ export class TestInstance {
   readonly instance: ExecutionInstance;
   readonly launcher: Launcher;
   readonly service: ExecutionService;
+  readonly batches: ExecutionBatchReading;
   readonly results: ExecutionResults;
   readonly events: ExecutionEvents;
   readonly sweep: Sweep;
@@ -194,6 +196,7 @@ export class TestInstance {
       this.instance,
     );
     this.service = new ExecutionService(repository, visible, reader, store, this.instance, config);
+    this.batches = new ExecutionBatchReading(repository, reader, logger, config);
     this.results = new ExecutionResults(visible, reader, metrics, config);
     this.events = new ExecutionEvents(visible, table, rows, this.instance);
     this.sweep = new Sweep(database, table, store, this.instance, metrics, config);

@@ -52,9 +52,15 @@ describe('reading', () => {
     expect((await server.service.list(me, { status: 'FAILED' }, { offset: 0, limit: 5 })).total).toBe(0);
     expect((await server.service.list(me, { pipelineId: 'x' }, { offset: 0, limit: 5 })).total).toBe(0);
     const key = own.principal({ method: 'api_key', keyKind: 'endpoint', keyId: own.userId });
-    await expect(server.service.list(key, {}, { offset: 0, limit: 5 })).rejects.toMatchObject({
-      code: 'endpoint.key_kind_refused',
-    });
+    for (const refused of [
+      server.service.list(key, {}, { offset: 0, limit: 5 }),
+      server.batches.executionsOf(key, ids),
+      server.batches.expiries(key, ids),
+      server.batches.pages(key, 'pipeline', [pipeline], {}, { first: 5 }),
+      server.batches.counts(key, 'pipeline', [pipeline], {}),
+    ]) {
+      await expect(refused).rejects.toMatchObject({ code: 'endpoint.key_kind_refused' });
+    }
   });
 
   it('an endpoint key sees exactly the runs its own audit rows prove', async () => {

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { authorise } from '#libs/identity';
 import {
   Configuration,
   Logger,
@@ -12,6 +11,7 @@ import { ResultReader } from '../results/result-reader.js';
 import { executionView, type ExecutionView } from './execution-view.js';
 import { ExecutionRepository, type ExecutionFilter, type ExecutionParent } from './execution.repository.js';
 import type { ListedExecution } from './execution.service.js';
+import { listableWorkspace } from './visible-executions.js';
 
 /** Lookups for many parents at once: one statement each, absent and foreign ones left out (03 §12). */
 @Injectable()
@@ -29,14 +29,14 @@ export class ExecutionBatchReading {
 
   /** By id; without the link to the result, which only a single read looks for. */
   async executionsOf(principal: Principal, ids: readonly string[]): Promise<Map<string, ExecutionView>> {
-    const { id } = authorise(principal, 'execution.read');
+    const id = listableWorkspace(principal);
     const rows = await this.executions.among(id, ids);
     return new Map(rows.map((row) => [row.execution_id, executionView(row, this.#detail)]));
   }
 
   /** Until when the results of these runs live, for those that have one; a store that is down hides it. */
   async expiries(principal: Principal, ids: readonly string[]): Promise<Map<string, string>> {
-    const { id } = authorise(principal, 'execution.read');
+    const id = listableWorkspace(principal);
     const withResult = (await this.executions.among(id, ids)).filter(
       ({ status, result_row_count }) => status === 'SUCCESS' && result_row_count !== null,
     );
@@ -62,7 +62,7 @@ export class ExecutionBatchReading {
     filter: ExecutionFilter,
     page: KeysetPage,
   ): Promise<Map<string, KeysetListing<ListedExecution>>> {
-    const { id } = authorise(principal, 'execution.read');
+    const id = listableWorkspace(principal);
     const found = await this.executions.pages(id, by, parents, filter, page);
     if (!found) throw new PenstockError('graphql.cursor_invalid');
     return new Map(
@@ -79,6 +79,6 @@ export class ExecutionBatchReading {
     parents: readonly string[],
     filter: ExecutionFilter,
   ): Promise<Map<string, number>> {
-    return this.executions.counts(authorise(principal, 'execution.read').id, by, parents, filter);
+    return this.executions.counts(listableWorkspace(principal), by, parents, filter);
   }
 }

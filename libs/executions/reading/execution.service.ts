@@ -14,7 +14,7 @@ import { ExecutionInstance } from '../instance/execution-instance.js';
 import { ResultReader } from '../results/result-reader.js';
 import { executionView, type ExecutionView } from './execution-view.js';
 import { ExecutionRepository, type ExecutionFilter } from './execution.repository.js';
-import { VisibleExecutions } from './visible-executions.js';
+import { listableWorkspace, VisibleExecutions } from './visible-executions.js';
 
 /** An execution and its place in the list, for `after` and `before`. */
 export interface ListedExecution {
@@ -44,7 +44,7 @@ export class ExecutionService {
 
   /** Runs of the workspace, newest first. */
   async list(principal: Principal, filter: ExecutionFilter, page: OffsetPage): Promise<Listing<ExecutionView>> {
-    const { items, total } = await this.executions.list(this.#listable(principal), filter, page);
+    const { items, total } = await this.executions.list(listableWorkspace(principal), filter, page);
     return { items: items.map((row) => executionView(row, this.#detail)), total };
   }
 
@@ -54,14 +54,14 @@ export class ExecutionService {
     filter: ExecutionFilter,
     page: KeysetPage,
   ): Promise<KeysetListing<ListedExecution>> {
-    const found = await this.executions.keyset(this.#listable(principal), filter, page);
+    const found = await this.executions.keyset(listableWorkspace(principal), filter, page);
     if (!found) throw new PenstockError('graphql.cursor_invalid');
     const items = found.items.map(({ row, cursor }) => ({ execution: executionView(row, this.#detail), cursor }));
     return { ...found, items };
   }
 
   async count(principal: Principal, filter: ExecutionFilter): Promise<number> {
-    return this.executions.count(this.#listable(principal), filter);
+    return this.executions.count(listableWorkspace(principal), filter);
   }
 
   /** With `result_url` and `result_expires_at` while the result lives. */
@@ -97,13 +97,6 @@ export class ExecutionService {
     } catch (error) {
       if (!local) throw new PenstockError('pipeline.execution.cancel_unavailable', { cause: error });
     }
-  }
-
-  /** An endpoint key reads its own runs by id only. */
-  #listable(principal: Principal): string {
-    const workspace = authorise(principal, 'execution.read');
-    if (principal.keyKind !== 'endpoint') return workspace.id;
-    throw new PenstockError('endpoint.key_kind_refused', { details: { reason: 'endpoint_key_off_surface' } });
   }
 
   /** A store that is down hides the link, never the row. */

@@ -17,3 +17,10 @@ export class VisibleExecutions {
     return row;
   }
 }
+
+/** The workspace whose runs are listed. An endpoint key reads its own runs by id only (04 §6.3). */
+export function listableWorkspace(principal: Principal): string {
+  const workspace = authorise(principal, 'execution.read');
+  if (principal.keyKind !== 'endpoint') return workspace.id;
+  throw new PenstockError('endpoint.key_kind_refused', { details: { reason: 'endpoint_key_off_surface' } });
+}
