@@ -10,6 +10,11 @@ export interface DocumentWarning {
 
 /** More warnings than this tell an author nothing new. */
 const MAX_WARNINGS = 200;
+/**
+ * Failures beyond this are not kept: two megabytes of dangling dependencies would make hundreds of thousands, and seconds
+ * to sort them. An answer lists 200.
+ */
+const MAX_FAILURES = 1000;
 
 /** Everything found while a document is read and judged. Nothing throws: all failures come back together. */
 export class Notes {
@@ -19,6 +24,7 @@ export class Notes {
   readonly #said = new Set<string>();
 
   fail(code: ErrorCode, path: string, message: string, details?: Record<string, unknown>): void {
+    if (this.isFull) return;
     this.#failures.push({ code, path, message, ...(details ? { details } : {}) });
   }
 
@@ -58,6 +64,11 @@ export class Notes {
 
   get malformedFailures(): readonly Failure[] {
     return this.#malformed;
+  }
+
+  /** Nothing more will be kept: a rule that would say the same of many entries may stop. */
+  get isFull(): boolean {
+    return this.#failures.length >= MAX_FAILURES;
   }
 
   get hasFailures(): boolean {

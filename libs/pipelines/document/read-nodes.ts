@@ -154,7 +154,8 @@ function readDependencies(reader: ObjectReader): string[] {
   const ids: string[] = [];
   for (const [position, id] of list.entries()) {
     if (typeof id === 'string') ids.push(id);
-    else reader.notes.wrongField(`${reader.at('depends_on')}[${position}]`, 'the id of a node');
+    else if (!reader.notes.isFull)
+      reader.notes.wrongField(`${reader.at('depends_on')}[${position}]`, 'the id of a node');
   }
   return ids;
 }

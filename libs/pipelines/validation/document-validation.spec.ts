@@ -181,6 +181,14 @@ describe('the budget of dry renders', () => {
 });
 
 describe('size', () => {
+  it('keeps a thousand failures of a body that is wrong in a hundred thousand places', async () => {
+    // Each kept failure is an object to sort: without a bound one request held the process for seconds.
+    const depends_on = Array.from({ length: 100_000 }, (_, index) => `x${index}`);
+    const failures = await bench.judge(withNode({ depends_on }));
+    expect(failures).toHaveLength(1000);
+    expect(failures[0]).toMatchObject({ path: 'nodes[0].depends_on[0]' });
+  });
+
   it('judges a thousand nodes, each waiting for all before it, without a deep stack', async () => {
     const nodes = Array.from({ length: 1000 }, (_, index) =>
       node({

@@ -30,7 +30,7 @@ function resolve(node: ReadNode, positions: ReadonlyMap<string, number>, notes: 
   for (const [index, id] of node.dependsOn.entries()) {
     const target = positions.get(id);
     if (target !== undefined) targets.add(target);
-    else {
+    else if (!notes.isFull) {
       notes.fail(
         'pipeline.validation.dangling_dependency',
         `${node.path}.depends_on[${index}]`,
