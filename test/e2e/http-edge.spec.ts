@@ -170,6 +170,45 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
     });
   });
 
+  it('limits strangers and guesses per address, and people over all doors', async () => {
+    const strict = await deployment.addServer({
+      DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '4',
+      DATAPIPELINES_RATE_LIMIT_REQUESTS_PER_MINUTE: '1',
+      DATAPIPELINES_AUTH_RATE_LIMIT_LOGIN_PER_MINUTE: '1',
+    });
+    const stranger = new ApiClient(strict.baseUrl);
+    const from = (address: string, headers = {}) => ({ headers: { 'X-Forwarded-For': address, ...headers } });
+    const guesses = [{}, { 'DP-API-Key': 'x' }, { Cookie: 'dp_session=x' }, { 'DP-API-Key': 'dpk_' }, {}];
+    const statuses = [];
+    for (const headers of guesses) {
+      const answer = await stranger.call('GET', '/api/v1/pipelines', undefined, from('203.0.113.7', headers));
+      statuses.push(answer.status);
+      if (answer.status !== 429) continue;
+      expectRefusal('a guess too many', answer, 429, 'rate_limit.exceeded', { window: 'minute' });
+      expect(Number(answer.headers.get('Retry-After'))).toBeGreaterThan(0);
+      expect(answer.headers.get('RateLimit-Remaining')).toBe('0');
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 429]);
+    expect((await stranger.call('GET', '/api/v1/x', undefined, from('203.0.113.8'))).status).toBe(401);
+    expect((await stranger.call('GET', '/health', undefined, from('203.0.113.7'))).status).toBe(200);
+
+    await stranger.call('GET', '/login', undefined, from('203.0.113.9'));
+    const attempts = [];
+    for (let count = 0; count < 2; count++)
+      attempts.push(
+        (await stranger.call('POST', '/login', { email: 'a@b.c', password: 'x' }, from('203.0.113.9'))).status,
+      );
+    expect(attempts).toEqual([401, 429]);
+
+    // The budget is the person's, on every instance: what was spent before counts here.
+    expectRefusal(
+      'the author',
+      await author.on(strict.baseUrl).call('GET', '/api/v1/auth/me'),
+      429,
+      'rate_limit.exceeded',
+    );
+  });
+
   it('answers 304 only for the very representation, and with the same rights', async () => {
     const path = `/api/v1/pipelines/${pipelineId}`;
     const etag = (await author.call('GET', path)).headers.get('ETag') as string;
