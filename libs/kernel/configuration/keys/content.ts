@@ -86,12 +86,6 @@ export const templateKeys = {
 };
 
 export const pipelineKeys = {
-  'datapipelines.pipelines.max-composition-depth': integer({
-    default: 5,
-    min: 1,
-    max: 50,
-    about: 'Levels of pipelines that call pipelines.',
-  }),
   'datapipelines.org.currency.name': text({ default: 'Dollar', about: 'Context value `org_currency_name`.' }),
   'datapipelines.org.currency.symbol': text({ default: '$', about: 'Context value `org_currency_symbol`.' }),
   'datapipelines.org.fiscal-start-date': text({
@@ -131,12 +125,6 @@ export const datasourceKeys = {
   'datapipelines.datasources.egress.deny': list({
     form: CIDR,
     about: 'Address blocks datasources may never be in; stronger than allow.',
-  }),
-  'datapipelines.datasources.cache-ttl-seconds': integer({
-    default: 60,
-    min: 1,
-    max: 3600,
-    about: 'Seconds datasource records and schema listings are kept in memory.',
   }),
   'datapipelines.datasources.retire-ceiling-seconds': integer({
     default: {

@@ -99,10 +99,6 @@ export const webKeys = {
     form: ORIGIN,
     about: 'Origins besides the base URL whose pages may call the API with credentials. `*` is refused.',
   }),
-  'datapipelines.ui.theme': choice(['dark', 'light'], {
-    default: 'dark',
-    about: 'Look of the console for people who chose none.',
-  }),
 };
 
 export const loggingKeys = {
