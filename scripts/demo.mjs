@@ -49,7 +49,7 @@ const server = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist
   },
 });
 let stopping = false;
-for (const signal of ['SIGINT', 'SIGTERM']) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     stopping = true;
     server.kill('SIGTERM');

@@ -15,15 +15,10 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
     format: configuration.get('datapipelines.observability.logging.format'),
   });
   for (const warning of configuration.warnings) log.warn(warning);
-  let server: RunningServer | undefined;
-  endOnSignals(() => server, log);
+  const ending = new Ending(log);
+  ending.onSignals();
   try {
-    const serving = await boot(configuration, log);
-    server = serving;
-    process.on('uncaughtException', (error) => {
-      log.error('Uncaught exception: draining.', { error });
-      void serving.stop({ hurry: true }).finally(() => process.exit(1));
-    });
+    ending.serves(await boot(configuration, log));
   } catch (error) {
     log.error('The server could not start.', { error });
     process.exit(1);
@@ -55,31 +50,52 @@ async function boot(given: Configuration, log: Logger): Promise<RunningServer> {
   }
 }
 
-/** From the very beginning: an unhandled signal would leave the embedded database running. */
-function endOnSignals(running: () => RunningServer | undefined, log: Logger): void {
-  let ending = false;
-  const end = (signal: NodeJS.Signals): void => {
-    const server = running();
-    if (!server) {
-      log.info(`${signal}: ending before it served.`);
+/** How the process ends: once, in order, and in a bounded time. */
+class Ending {
+  #server: RunningServer | undefined;
+  #begun = false;
+
+  constructor(private readonly log: Logger) {}
+
+  /** From the very beginning: an unhandled signal would leave the embedded database running. */
+  onSignals(): void {
+    // SIGHUP: the terminal was closed.
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => this.#signalled(signal));
+  }
+
+  /** From here on there is something to drain, after a failure too. */
+  serves(server: RunningServer): void {
+    this.#server = server;
+    process.on('uncaughtException', (error) => {
+      // What fails while the process ends is not logged: the broken thing may be the log itself.
+      if (this.#begun) return;
+      this.log.error('Uncaught exception: draining.', { error });
+      this.#end(server, { hurry: true, exitCode: 1 });
+    });
+  }
+
+  #signalled(signal: NodeJS.Signals): void {
+    if (!this.#server) {
+      this.log.info(`${signal}: ending before it served.`);
       process.exit(0);
     }
-    if (ending) {
-      log.warn(`Second ${signal}: ending at once.`);
+    if (this.#begun) {
+      this.log.warn(`Second ${signal}: ending at once.`);
       process.exit(1);
     }
-    ending = true;
-    log.info(`${signal}: draining.`, { event: 'shutdown.readiness_refused' });
-    const force = setTimeout(() => process.exit(1), server.longestDrainMs + FORCED_EXIT_MS);
-    force.unref();
-    server.stop({ hurry: false }).then(
-      () => process.exit(0),
+    this.log.info(`${signal}: draining.`, { event: 'shutdown.readiness_refused' });
+    this.#end(this.#server, { hurry: false, exitCode: 0 });
+  }
+
+  #end(server: RunningServer, { hurry, exitCode }: { hurry: boolean; exitCode: number }): void {
+    this.#begun = true;
+    setTimeout(() => process.exit(1), server.longestDrainMs + FORCED_EXIT_MS).unref();
+    server.stop({ hurry }).then(
+      () => process.exit(exitCode),
       (error: unknown) => {
-        log.error('The drain failed.', { error });
+        this.log.error('The drain failed.', { error });
         process.exit(1);
       },
     );
-  };
-  process.on('SIGTERM', end);
-  process.on('SIGINT', end);
+  }
 }
