@@ -51,7 +51,8 @@ export async function prepareDemoData(directory: string, superuserUrl: string): 
 async function buildOnce(file: string, build: (unfinished: string) => Promise<void>): Promise<void> {
   if (existsSync(file)) return;
   const unfinished = `${file}.unfinished`;
-  await rm(unfinished, { force: true });
+  // The journal of a build that was killed would be replayed into the new file.
+  for (const rest of ['', '.wal', '-journal']) await rm(unfinished + rest, { force: true });
   await build(unfinished);
   await rename(unfinished, file);
 }
