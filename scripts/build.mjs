@@ -13,6 +13,10 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 
 function run(command, args) {
   const outcome = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
+  if (outcome.error) {
+    console.error(`${command} cannot be run (${outcome.error.code}). Install the dependencies: npm ci`);
+    process.exit(1);
+  }
   if (outcome.status !== 0) {
     process.stderr.write(outcome.stdout + outcome.stderr);
     process.exit(outcome.status ?? 1);
@@ -27,7 +31,7 @@ function fingerprint(paths) {
     const stat = statSync(path);
     if (stat.isDirectory()) {
       for (const name of readdirSync(path).sort()) visit(join(path, name));
-    } else if (!path.endsWith('.spec.ts')) {
+    } else if (!/\.(spec|fixture)\.ts$/.test(path)) {
       hash.update(`${path}:${stat.size}:${stat.mtimeMs}\n`);
     }
   };
@@ -60,7 +64,7 @@ export function buildAll() {
       '--copy-files',
       '--quiet',
       '--ignore',
-      '**/*.spec.ts',
+      '**/*.spec.ts,**/*.fixture.ts',
     ]),
   );
   if (existsSync(join(root, 'apps', 'graphiql', 'vite.config.js'))) {
