@@ -1,7 +1,18 @@
 import type { BenchPath } from './bench-path.js';
 import { nodeOverhead } from './node-overhead.js';
+import { publishedEndpoint } from './published-endpoint.js';
+import { resultPage } from './result-page.js';
 import { staging } from './staging.js';
+import { start } from './start.js';
 import { storedResult } from './stored-result.js';
 import { trivialRun } from './trivial-run.js';
 
-export const PATHS: readonly BenchPath[] = [trivialRun, nodeOverhead, staging, storedResult];
+export const PATHS: readonly BenchPath[] = [
+  trivialRun,
+  nodeOverhead,
+  staging,
+  storedResult,
+  resultPage,
+  publishedEndpoint,
+  start,
+];
