@@ -26,6 +26,7 @@ interface StoredMeta {
   bytes: number;
   chunk_starts: number[];
   warnings: string;
+  encoding: string;
   expires_at: number;
 }
 
@@ -36,6 +37,7 @@ export function writeStoredMeta(meta: ResultMeta): string {
     bytes: meta.bytes,
     chunk_starts: meta.chunkStarts,
     warnings: meta.warningsJson,
+    encoding: meta.encoding,
   });
 }
 
@@ -47,6 +49,7 @@ export function readStoredMeta(text: string): PublishedResult {
     bytes: stored.bytes,
     chunkStarts: stored.chunk_starts,
     warningsJson: stored.warnings,
+    encoding: stored.encoding,
     expiresAt: new Date(stored.expires_at).toISOString(),
   };
 }

@@ -23,6 +23,8 @@ export interface ResultMeta {
   /** First row number of each chunk, ascending. */
   chunkStarts: readonly number[];
   warningsJson: string;
+  /** How the bytes of the chunks are packed, in the word of the writer: a reader of another version may know another. */
+  encoding: string;
 }
 
 export interface PublishedResult extends ResultMeta {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 
-/** Written into the result's meta, so that chunks of another build are not misread. */
+/** Written into the result's meta, so that a server of another version does not misread the chunks. */
 export const CHUNK_ENCODING = 'zstd';
 
 const compress = promisify(zstdCompress);

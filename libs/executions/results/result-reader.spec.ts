@@ -25,7 +25,11 @@ async function stored(sizes: readonly number[], kept = sizes.length): Promise<vo
     await store.putChunk(RUN, index, await compressChunk(Buffer.from(index < kept ? lines : row(from))));
     from += size;
   }
-  await store.publishResult(RUN, { schemaJson: '[]', warningsJson: '[]', totalRows: from, bytes: 1, chunkStarts }, 60);
+  await store.publishResult(
+    RUN,
+    { schemaJson: '[]', warningsJson: '[]', encoding: 'zstd', totalRows: from, bytes: 1, chunkStarts },
+    60,
+  );
 }
 
 const rows = (count: number): string[] => Array.from({ length: count }, (_, index) => row(index));
@@ -53,13 +57,29 @@ describe('the first rows of a result', () => {
     expect(await reader.firstRows(RUN, 1)).toBeUndefined();
   });
 
+  it('are none that a server of another version packed otherwise: what cannot be read counts as gone', async () => {
+    await store.beginResult(RUN, 60);
+    await store.putChunk(RUN, 0, Buffer.from(row(0)));
+    const meta = { schemaJson: '[]', warningsJson: '[]', encoding: 'plain', totalRows: 1, bytes: 1, chunkStarts: [0] };
+    await store.publishResult(RUN, meta, 60);
+    expect(await reader.info(RUN)).toBeUndefined();
+    expect(await reader.firstRows(RUN, 1)).toBeUndefined();
+  });
+
   it('come back exactly from chunks packed here and from those packed in a thread', async () => {
     const lines = Array.from({ length: 3000 }, (_, index) => `[${index},"\\u0000😀${Math.sin(index)}"]`);
     for (const count of [1, 40, 3000]) {
       await store.discardResult(RUN);
       await store.beginResult(RUN, 60);
       await store.putChunk(RUN, 0, await compressChunk(Buffer.from(lines.slice(0, count).join('\n'))));
-      const meta = { schemaJson: '[]', warningsJson: '[]', totalRows: count, bytes: 1, chunkStarts: [0] };
+      const meta = {
+        schemaJson: '[]',
+        warningsJson: '[]',
+        encoding: 'zstd',
+        totalRows: count,
+        bytes: 1,
+        chunkStarts: [0],
+      };
       await store.publishResult(RUN, meta, 60);
       expect(await reader.firstRows(RUN, count)).toEqual(lines.slice(0, count));
     }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PenstockError, readJson, type JsonValue } from '#libs/kernel';
 import { TransientStore, type PublishedResult } from '#libs/transient';
 import type { Column } from '#libs/typesystem';
-import { linesOfChunk } from './result-chunk.js';
+import { CHUNK_ENCODING, linesOfChunk } from './result-chunk.js';
 
 /** Chunks fetched and held at a time (contract 02 §6.4). */
 const CHUNKS_AT_A_TIME = 8;
@@ -21,10 +21,13 @@ export interface StoredResultInfo {
 export class ResultReader {
   constructor(private readonly store: TransientStore) {}
 
-  /** Undefined when the result has expired or never was. `result.storage_unavailable` when the store is down. */
+  /**
+   * Undefined when the result has expired, never was, or was packed by a version whose chunks this one cannot read.
+   * `result.storage_unavailable` when the store is down.
+   */
   async info(executionId: string, signal?: AbortSignal): Promise<StoredResultInfo | undefined> {
     const meta = await asStorage(() => this.store.resultMeta(executionId, signal));
-    return meta && infoOf(meta);
+    return meta?.encoding === CHUNK_ENCODING ? infoOf(meta) : undefined;
   }
 
   /** Row texts `offset .. offset + limit`; undefined when the rows expired in between. */

@@ -2,6 +2,7 @@ import { PenstockError, writeJson } from '#libs/kernel';
 import { TransientStore, type ResultMeta } from '#libs/transient';
 import type { DeliveredResult } from '../run/node-work.js';
 import { wireColumn } from '../run/run-events.js';
+import { CHUNK_ENCODING } from './result-chunk.js';
 import { wireExpiry } from './result-reader.js';
 import { ResultWriter } from './result-writer.js';
 
@@ -57,5 +58,6 @@ function metaOf({ columns, warnings, stored }: DeliveredResult): ResultMeta {
     bytes: stored.bytes,
     chunkStarts: stored.chunkStarts,
     warningsJson: writeJson(warnings),
+    encoding: CHUNK_ENCODING,
   };
 }

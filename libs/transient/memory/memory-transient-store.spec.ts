@@ -67,6 +67,7 @@ describe('the store in memory is bounded', () => {
         bytes: 0,
         chunkStarts: Array.from({ length: 9 }, (_, i) => i),
         warningsJson: '[]',
+        encoding: 'zstd',
       },
       60,
     );

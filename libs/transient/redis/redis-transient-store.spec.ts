@@ -42,7 +42,7 @@ describeWithProgram('redis-server', 'the store on Redis', (program) => {
       await store.putChunk('e1', 0, new Uint8Array([1]));
       await store.publishResult(
         'e1',
-        { schemaJson: '[]', totalRows: 1, bytes: 1, chunkStarts: [0], warningsJson: '[]' },
+        { schemaJson: '[]', totalRows: 1, bytes: 1, chunkStarts: [0], warningsJson: '[]', encoding: 'zstd' },
         300,
       );
       await store.beginResult('e2', 900);
