@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import express, { type Request } from 'express';
-import request from 'supertest';
+import { callApp } from '../../../test/fixtures/serve-app.js';
 import { Cookies } from './cookies.js';
 
 const with_ = (header: string | undefined): Request => ({ get: () => header }) as unknown as Request;
@@ -16,8 +16,8 @@ async function set(cookies: Cookies): Promise<string[]> {
     cookies.clear(response);
     response.end();
   });
-  const [signedIn, signedOut] = [await request(app).get('/'), await request(app).get('/out')];
-  return [...(signedIn.get('Set-Cookie') ?? []), ...(signedOut.get('Set-Cookie') ?? [])];
+  const [signedIn, signedOut] = [await callApp(app, 'GET', '/'), await callApp(app, 'GET', '/out')];
+  return [...signedIn.headers.getSetCookie(), ...signedOut.headers.getSetCookie()];
 }
 
 describe('cookies', () => {
