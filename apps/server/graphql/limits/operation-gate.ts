@@ -54,6 +54,8 @@ export type Verdict = AdmittedOperation | RefusedOperation;
 const MAX_MUTATION_FIELDS = 10;
 export const DEFAULT_PAGE = 50;
 const CACHED_DOCUMENTS = 500;
+/** A parsed document takes some hundred times the bytes of its text: without this, 500 large ones would fill the heap. */
+const CACHED_CHARS = 500_000;
 /** As many variable errors as graphql-js itself would list. */
 const MAX_VARIABLE_ERRORS = 50;
 
@@ -63,7 +65,10 @@ const MAX_VARIABLE_ERRORS = 50;
  * validated once; only variables are judged each time.
  */
 export class OperationGate {
-  readonly #documents = new LRUCache<string, DocumentNode | RefusedOperation>({ max: CACHED_DOCUMENTS });
+  readonly #documents = new LRUCache<string, DocumentNode | RefusedOperation>({
+    max: CACHED_DOCUMENTS,
+    maxSize: CACHED_CHARS,
+  });
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -92,7 +97,7 @@ export class OperationGate {
     const known = this.#documents.get(key);
     if (known) return known;
     const fresh = this.#read(query);
-    this.#documents.set(key, fresh);
+    this.#documents.set(key, fresh, { size: query.length });
     return fresh;
   }
 
