@@ -170,6 +170,22 @@ export function versionPagesStatement(selection: Statement, entity: string, page
   };
 }
 
+/** How many versions each of several entities of a workspace has; `by` is how they are named. */
+export function versionCountsStatement(
+  { entities, versions, key }: VersionedTables,
+  workspaceId: string,
+  by: 'id' | 'name',
+  names: readonly string[],
+): Statement {
+  return {
+    sql: `SELECT e.${by}::text AS entity, count(*)::int AS count
+            FROM ${entities} e JOIN ${versions} v ON v.${key} = e.id
+           WHERE e.workspace_id = $1 AND e.${by} = ANY($2::${by === 'id' ? 'uuid' : 'text'}[])
+           GROUP BY 1`,
+    values: [workspaceId, names],
+  };
+}
+
 /** A text that is no version number stands before all of them. */
 function versionEdge(text: string | undefined): number | null {
   if (text === undefined) return null;

@@ -67,4 +67,10 @@ export class PipelineBatchReading {
       [...pages].map(([parent, { items, ...more }]) => [parent, { items: items.map(pipelineVersionSummary), ...more }]),
     );
   }
+
+  /** How many versions each has. */
+  async versionCounts(principal: Principal, pipelineIds: readonly string[]): Promise<Map<string, number>> {
+    const { id } = authorise(principal, 'pipeline.read');
+    return this.repository.versionCounts(id, pipelineIds);
+  }
 }

@@ -6,6 +6,7 @@ import {
   PIPELINE_TABLES,
   pointerStatement,
   statesStatement,
+  versionCountsStatement,
   versionPagesStatement,
   type Effect,
   type EntityState,
@@ -253,6 +254,13 @@ export class PipelineRepository {
     };
     const { sql, values } = versionPagesStatement(selection, 'pipelineId', page);
     return this.database.query<PipelineVersionRow>(sql, values);
+  }
+
+  /** How many versions each of several pipelines has. */
+  async versionCounts(workspaceId: string, ids: readonly string[]): Promise<Map<string, number>> {
+    const { sql, values } = versionCountsStatement(PIPELINE_TABLES, workspaceId, 'id', ids.filter(isUuid));
+    const rows = await this.database.query<{ entity: string; count: number }>(sql, values);
+    return new Map(rows.map(({ entity, count }) => [entity, count]));
   }
 
   async versions(workspaceId: string, id: string): Promise<PipelineVersionRow[]> {

@@ -39,4 +39,10 @@ export class TemplateBatchReading {
     const pages = keysetPages(await this.repository.versionPages(id, names, page), (row) => row.name, page);
     return new Map([...pages].map(([name, { items, ...more }]) => [name, { items: items.map(templateView), ...more }]));
   }
+
+  /** How many versions each has. */
+  async versionCounts(principal: Principal, names: readonly string[]): Promise<Map<string, number>> {
+    const { id } = authorise(principal, 'template.read');
+    return this.repository.versionCounts(id, names);
+  }
 }

@@ -6,6 +6,7 @@ import {
   pointerStatement,
   statesStatement,
   TEMPLATE_TABLES,
+  versionCountsStatement,
   versionPagesStatement,
   type Effect,
   type EntityState,
@@ -264,6 +265,13 @@ export class TemplateRepository {
     const selection = { sql: versionSelect('v.body', 'e.name = ANY($2::text[])'), values: [workspaceId, names] };
     const { sql, values } = versionPagesStatement(selection, 'name', page);
     return this.database.query<TemplateVersionRow>(sql, values);
+  }
+
+  /** How many versions each of several templates has. */
+  async versionCounts(workspaceId: string, names: readonly string[]): Promise<Map<string, number>> {
+    const { sql, values } = versionCountsStatement(TEMPLATE_TABLES, workspaceId, 'name', names);
+    const rows = await this.database.query<{ entity: string; count: number }>(sql, values);
+    return new Map(rows.map(({ entity, count }) => [entity, count]));
   }
 
   async versions(workspaceId: string, name: string): Promise<TemplateVersionRow[]> {

@@ -78,6 +78,14 @@ export class WorkspaceRepository {
     );
   }
 
+  /** Several by name, of those that a list shows. */
+  async named(q: Queryable, userId: string, all: boolean, names: readonly string[]): Promise<HeldWorkspaceRow[]> {
+    return q.query<HeldWorkspaceRow>(
+      `SELECT ${COLUMNS}, m.author, m.promoter, m.admin ${VISIBLE} AND w.name = ANY($3::text[])`,
+      [userId, all, names],
+    );
+  }
+
   async count(q: Queryable, userId: string, all: boolean): Promise<number> {
     const [row] = await q.query<{ total: number }>(`SELECT count(*)::int AS total ${VISIBLE}`, [userId, all]);
     return row?.total ?? 0;

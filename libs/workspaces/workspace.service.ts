@@ -79,6 +79,14 @@ export class WorkspaceService {
     return new Map(rows.map((row) => [row.id, toHeldView(row)]));
   }
 
+  /** As `among`, by name. */
+  async named(principal: Principal, names: readonly string[]): Promise<Map<string, WorkspaceView>> {
+    authoriseSelf(principal, 'workspace.list_own');
+    const reach = principal.method === 'api_key' ? names.filter((name) => name === principal.workspace?.name) : names;
+    const rows = await this.workspaces.named(this.db, principal.userId, principal.superAdmin, reach);
+    return new Map(rows.map((row) => [row.name, toHeldView(row)]));
+  }
+
   /** @throws `workspace.not_found`, one body for unknown, foreign and inactive */
   async read(principal: Principal, name: string): Promise<WorkspaceView> {
     const workspace = authorise(principal, 'workspace.read', await this.directory.addressed(principal, name));

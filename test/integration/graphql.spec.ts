@@ -211,6 +211,42 @@ describe('pages', () => {
     expect(many.length).toBeLessThanOrEqual(3 + 9);
   });
 
+  it('count the versions of many parents in one statement', async () => {
+    const query = (first: number): string =>
+      `{ pipelines(first: ${first}) { nodes { versions(first: 0) { totalCount } } } templates(first: ${first}) { nodes { versions(first: 0) { totalCount } } } }`;
+    const counted = await data(admin, query(3));
+    for (const { versions } of [...counted.pipelines.nodes, ...counted.templates.nodes]) {
+      expect(Number(versions.totalCount)).toBeGreaterThan(0);
+    }
+    const few = await server.statementsOf(() => data(admin, query(1)));
+    const many = await server.statementsOf(() => data(admin, query(20)));
+    expect(many.length).toBe(few.length);
+  });
+
+  it('read the owners of many datasources in one statement, and leave no trace of visits nobody made', async () => {
+    const names = ['own-a', 'own-b', 'own-c'];
+    for (const name of names) {
+      await data(admin, `mutation { createWorkspace(input: { name: "${name}" }) { workspace { id } } }`);
+      await admin.data('POST', '/api/v1/datasources', {
+        name,
+        display_name: name,
+        dialect: 'POSTGRES',
+        jdbc_url: 'jdbc:postgresql://127.0.0.1:9/x',
+        credential: { kind: 'password', username: 'u', secret: 'planted' },
+        workspace: name,
+      });
+      await admin.data('POST', `/api/v1/datasources/${name}/grants/default`);
+    }
+    const query = (first: number): string =>
+      `{ datasources(first: ${first}) { nodes { name ownerWorkspace { name } } } }`;
+    const { datasources } = await data(admin, query(50));
+    const owned = datasources.nodes.filter(({ name }: { name: string }) => names.includes(name));
+    expect(owned.map(({ ownerWorkspace }: { ownerWorkspace: { name: string } }) => ownerWorkspace.name)).toEqual(names);
+    const few = await server.statementsOf(() => data(admin, query(1)));
+    const many = await server.statementsOf(() => data(admin, query(50)));
+    expect(many.length).toBe(few.length);
+  });
+
   it('walk a list forwards and backwards without a gap or a repeat, whatever is inserted meanwhile', async () => {
     const page =
       'query($first: Int, $after: String, $last: Int, $before: String) { pipelines(first: $first, after: $after, last: $last, before: $before, filter: { q: "many/" }) { pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { name } } }';

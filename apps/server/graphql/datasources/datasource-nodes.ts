@@ -6,7 +6,6 @@ import { Batch } from '../engine/batch.js';
 import type { Lazy } from '../engine/lazy.js';
 import { Actors } from '../identity/actor.js';
 import type { ColumnType } from '../executions/execution.types.js';
-import { found } from '../schema/lookup.js';
 import { WorkspaceNodes } from '../workspaces/workspace-nodes.js';
 import type { WorkspaceType } from '../workspaces/workspace.types.js';
 import type { DatasourceGrantType, DatasourceType } from './datasource.types.js';
@@ -14,7 +13,7 @@ import type { DatasourceGrantType, DatasourceType } from './datasource.types.js'
 /** Makes datasources of what the services give. */
 @Injectable()
 export class DatasourceNodes {
-  /** Workspaces by name: one has few, and a name that cannot be seen is absent. */
+  /** Workspaces by name; one that cannot be seen is absent. */
   readonly #owners: Batch<string, WorkspaceView>;
 
   constructor(
@@ -22,10 +21,7 @@ export class DatasourceNodes {
     private readonly workspaceNodes: WorkspaceNodes,
     workspaces: WorkspaceService,
   ) {
-    this.#owners = new Batch(async (principal, names) => {
-      const views = await Promise.all(names.map((name) => found(workspaces.read(principal, name))));
-      return new Map(views.flatMap((view) => (view ? [[view.name, view]] : [])));
-    });
+    this.#owners = new Batch((principal, names) => workspaces.named(principal, names));
   }
 
   datasource(view: DatasourceView): DatasourceType {

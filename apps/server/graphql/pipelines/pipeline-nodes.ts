@@ -27,6 +27,7 @@ export class PipelineNodes {
   readonly #bodies: Batch<PipelineVersionRef, PipelineView>;
   /** Pages of versions of many pipelines at once. */
   readonly versionPages;
+  readonly versionCounts: Batch<string, number>;
 
   constructor(
     private readonly actors: Actors,
@@ -39,6 +40,7 @@ export class PipelineNodes {
     this.versionPages = pagesOfParents<undefined, KeysetListing<PipelineVersionSummary>>((principal, ids, page) =>
       reading.versionPages(principal, ids, page),
     );
+    this.versionCounts = new Batch((principal, ids) => reading.versionCounts(principal, ids));
   }
 
   async load(context: OperationContext, id: string): Promise<PipelineType | undefined> {

@@ -21,6 +21,7 @@ export class TemplateNodes {
   readonly #versions: Batch<TemplateRef, TemplateView>;
   /** Pages of versions of many templates at once. */
   readonly versionPages;
+  readonly versionCounts: Batch<string, number>;
 
   constructor(
     private readonly actors: Actors,
@@ -31,6 +32,7 @@ export class TemplateNodes {
     this.versionPages = pagesOfParents<undefined, KeysetListing<TemplateView>>((principal, names, page) =>
       reading.versionPages(principal, names, page),
     );
+    this.versionCounts = new Batch((principal, names) => reading.versionCounts(principal, names));
   }
 
   async load(context: OperationContext, name: string): Promise<TemplateType | undefined> {

@@ -106,7 +106,7 @@ export class TemplateResolver {
       cursors,
       keyOf: ({ version }) => String(version),
       nodeOf: (view) => this.nodes.versionOf(view),
-      count: async (_args, { principal }) => (await this.reading.versions(principal, name)).length,
+      count: async () => (await context.load(this.nodes.versionCounts, name)) ?? 0,
     });
   }
 }
