@@ -29,11 +29,15 @@ export class TransientUnavailable extends Error {
 }
 
 /** Runs `work`; an unavailable store becomes the error that this call owes its client. */
-export async function unavailableAs<T>(code: ErrorCode, work: () => Promise<T>): Promise<T> {
+export async function unavailableAs<T>(
+  code: ErrorCode,
+  work: () => Promise<T>,
+  told: { message?: string; details?: Record<string, unknown> } = {},
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof TransientUnavailable)) throw error;
-    throw new PenstockError(code, { cause: error });
+    throw new PenstockError(code, { ...told, cause: error });
   }
 }

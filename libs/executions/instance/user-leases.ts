@@ -1,5 +1,5 @@
 import { PenstockError, type Logger } from '#libs/kernel';
-import type { LeaseKind, TransientStore } from '#libs/transient';
+import { unavailableAs, type LeaseKind, type TransientStore } from '#libs/transient';
 
 export interface LeaseSettings {
   slotsPerUser: number;
@@ -72,12 +72,12 @@ export class UserLeases {
 
   /** Without the store nothing can be counted, so it is refused (contract 02 §8). */
   async #acquire(kind: LeaseKind, userId: string, leaseId: string, limit: number): Promise<UserLease | undefined> {
-    let granted: boolean;
-    try {
-      granted = await this.store.acquire(kind, userId, leaseId, limit, this.settings.leaseSeconds);
-    } catch (error) {
-      throw new PenstockError('rate_limit.unavailable', { details: { retry_after_seconds: 1 }, cause: error });
-    }
+    const { leaseSeconds } = this.settings;
+    const granted = await unavailableAs(
+      'rate_limit.unavailable',
+      () => this.store.acquire(kind, userId, leaseId, limit, leaseSeconds),
+      { details: { retry_after_seconds: 1 } },
+    );
     if (!granted) return undefined;
     const key = `${kind} ${userId} ${leaseId}`;
     this.#held.set(key, { kind, userId, leaseId });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { canonicalJson, Configuration, PenstockError, type JsonObject } from '#libs/kernel';
 import { Database } from '#libs/persistence';
-import { TransientStore, type ClaimKey, type IdempotencyClaim } from '#libs/transient';
+import { TransientStore, unavailableAs, type ClaimKey, type IdempotencyClaim } from '#libs/transient';
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -104,10 +104,6 @@ export class Idempotency {
 }
 
 /** A key that cannot be claimed protects nothing, so the launch is refused (contract 02 §8). */
-async function counted<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw new PenstockError('rate_limit.unavailable', { details: { retry_after_seconds: 1 }, cause: error });
-  }
+function counted<T>(call: () => Promise<T>): Promise<T> {
+  return unavailableAs('rate_limit.unavailable', call, { details: { retry_after_seconds: 1 } });
 }

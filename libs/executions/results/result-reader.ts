@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { PenstockError, readJson, type JsonValue } from '#libs/kernel';
-import { TransientStore, type PublishedResult } from '#libs/transient';
+import { readJson, type JsonValue } from '#libs/kernel';
+import { TransientStore, unavailableAs, type PublishedResult } from '#libs/transient';
 import type { Column } from '#libs/typesystem';
 import { CHUNK_ENCODING, linesOfChunk } from './result-chunk.js';
 
@@ -118,10 +118,6 @@ function columnsOf(schemaJson: string): Column[] {
   return JSON.parse(schemaJson) as Column[];
 }
 
-async function asStorage<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw new PenstockError('result.storage_unavailable', { message: 'The result cannot be read now.', cause: error });
-  }
+function asStorage<T>(read: () => Promise<T>): Promise<T> {
+  return unavailableAs('result.storage_unavailable', read, { message: 'The result cannot be read now.' });
 }
