@@ -81,7 +81,6 @@ export abstract class TransientStore {
   ): Promise<boolean>;
   /** Deletes the claim only if it still holds this execution. */
   abstract release(key: ClaimKey, executionId: string, signal?: AbortSignal): Promise<void>;
-  abstract readClaim(key: ClaimKey, signal?: AbortSignal): Promise<IdempotencyClaim | undefined>;
 
   // Results
   abstract beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void>;

@@ -19,15 +19,13 @@ export interface LaunchRequest {
   /** Clamped to the operator's bounds. */
   resultTtlSeconds?: number;
   resultPageRows?: number;
-  /** The version the pointer names, never a draft. */
-  requiresReleased?: boolean;
 }
 
 export interface Launched {
   readonly executionId: string;
   /** An earlier request with the same key started it: its events are replayed, nothing new runs. */
   readonly replayed: boolean;
-  /** Never rejects. */
+  /** Rejects only for a run of another instance, whose end is in a database that does not answer. */
   readonly finished: Promise<TerminalOutcome>;
   /** Held for the stream an attached caller opens; the door gives it back when that closes. */
   readonly stream: UserLease | undefined;

@@ -76,9 +76,7 @@ export class Launcher {
   /** Pipeline and version in the workspace, its values and its graph. */
   async #bind(workspaceId: string, request: LaunchRequest): Promise<Bound> {
     const { pipelineId, version } = request;
-    const pipeline = request.requiresReleased
-      ? await this.pipelines.released(workspaceId, pipelineId)
-      : await this.pipelines.forRun(workspaceId, pipelineId, version);
+    const pipeline = await this.pipelines.forRun(workspaceId, pipelineId, version);
     if (!pipeline) throw new PenstockError('pipeline.execution.not_found');
     const { parameters } = request;
     const bound: BoundParameters =

@@ -42,11 +42,6 @@ export class LivenessMap<V> {
     }
   }
 
-  /** A fact found otherwise, such as a verified secret. */
-  put(id: string, value: V): void {
-    this.#admit(id, value);
-  }
-
   peek(id: string): V | undefined {
     const entry = this.#entries.get(id);
     return entry && entry.staleAt > this.now() ? entry.value : undefined;

@@ -18,13 +18,13 @@ export class MemoryClaims {
   constructor(private readonly entries: ExpiringEntries) {}
 
   claim(key: ClaimKey, claim: NewClaim, ttlSeconds: number): { won: true } | { won: false; held: IdempotencyClaim } {
-    const held = this.read(key);
+    const held = this.#read(key);
     if (held && held.executionId !== claim.executionId) return { won: false, held };
     if (!held) this.#reserve(key, claim, ttlSeconds);
     return { won: true };
   }
 
-  read(key: ClaimKey): IdempotencyClaim | undefined {
+  #read(key: ClaimKey): IdempotencyClaim | undefined {
     const stored = this.#stored(key);
     if (!stored) return undefined;
     const { claimedAtMs, ...claim } = stored;

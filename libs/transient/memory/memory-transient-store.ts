@@ -86,11 +86,6 @@ export class MemoryTransientStore extends TransientStore {
     this.#claims.release(key, executionId);
   }
 
-  async readClaim(key: ClaimKey, signal?: AbortSignal): Promise<IdempotencyClaim | undefined> {
-    this.#enter(signal);
-    return this.#claims.read(key);
-  }
-
   async beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void> {
     this.#enter(signal);
     this.#results.begin(executionId, drainTtlSeconds);

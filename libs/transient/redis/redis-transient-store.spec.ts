@@ -164,7 +164,7 @@ describeWithProgram('redis-server', 'the store on Redis', (program) => {
       const store = await open(victim.url);
       victim.freeze();
       const abort = new AbortController();
-      const waiting = store.readClaim({ userId: 'u', key: 'k' }, abort.signal);
+      const waiting = store.hasWatcher('e', abort.signal);
       const reason = new TypeError('left');
       abort.abort(reason);
       await expect(waiting).rejects.toBe(reason);

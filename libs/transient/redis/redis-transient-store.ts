@@ -87,11 +87,6 @@ export class RedisTransientStore extends TransientStore {
     await this.#run(scripts.release, [keys.claim(key)], [executionId], signal);
   }
 
-  async readClaim(key: ClaimKey, signal?: AbortSignal): Promise<IdempotencyClaim | undefined> {
-    const held = await this.#run(scripts.readClaim, [keys.claim(key)], [], signal);
-    return held === null ? undefined : claimOf(held);
-  }
-
   async beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void> {
     await this.#run(scripts.beginResult, resultKeys(executionId), [drainTtlSeconds], signal);
   }

@@ -18,12 +18,6 @@ end
 return false
 `);
 
-/** KEYS claim. The holder's text and the time. */
-export const readClaim = new Script(`${NOW}
-local held = redis.call('GET', KEYS[1])
-return held and {held, now}
-`);
-
 /** KEYS claim; ARGV execution. 1 when it holds the claim, which now says so. */
 export const markStarted = new Script(`
 local held = redis.call('GET', KEYS[1])
