@@ -29,7 +29,7 @@ export class DuckDbStatementParser extends EngineStatementParser implements OnMo
 
   async parse(statements: readonly string[], signal?: AbortSignal): Promise<EngineVerdict[]> {
     if (statements.length === 0) return [];
-    const connection = await (this.#connection ??= open());
+    const connection = await this.#open();
     // One connection takes one call at a time.
     const turn = this.#last.then(async () => {
       signal?.throwIfAborted();
@@ -37,6 +37,15 @@ export class DuckDbStatementParser extends EngineStatementParser implements OnMo
     });
     this.#last = turn.catch(() => undefined);
     return turn;
+  }
+
+  /** A failed attempt is not remembered: the next save may find memory again. */
+  #open(): Promise<DuckDBConnection> {
+    const opening = (this.#connection ??= open());
+    opening.catch(() => {
+      if (this.#connection === opening) this.#connection = undefined;
+    });
+    return opening;
   }
 
   async onModuleDestroy(): Promise<void> {
