@@ -8,7 +8,7 @@ import type { ExecutionStatusReader } from '../records/execution-status.js';
 import type { EventRecord } from './event-record.js';
 import { EventHub } from './event-hub.js';
 import { LocalSource, StoredSource, type EventSource } from './event-source.js';
-import type { ExecutionLog } from './execution-log.js';
+import { ExecutionLog } from './execution-log.js';
 import { LogReader } from './log-reader.js';
 import { RemoteLogs } from './remote-logs.js';
 import { StoreLogWriter } from './store-log-writer.js';
@@ -16,6 +16,17 @@ import { TableLogWriter } from './table-log-writer.js';
 import { watchEvents } from './watch-events.js';
 
 const ID = 'e';
+
+describe('the log of a run with more events than memory may hold', () => {
+  it('goes on in the transient log behind what was let go: readers elsewhere find the gap in the table', () => {
+    const log = new ExecutionLog(ID);
+    const large = 'x'.repeat(1024 * 1024);
+    for (let n = 0; n < 6; n++) log.append('node_started', '', large);
+    log.confirmTable(5);
+    log.append('node_completed', '', '{}');
+    expect(log.unsavedInStore().map(({ eventId }) => eventId)).toEqual([3, 4, 5, 6, 7]);
+  });
+});
 
 /** Both shared logs, with everything that can go wrong between them and a reader. */
 class Logs {

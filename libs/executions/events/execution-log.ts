@@ -86,7 +86,10 @@ export class ExecutionLog {
   confirmTable(eventId: number): void {
     this.#tableHas = Math.max(this.#tableHas, eventId);
     while (this.#bytes > TAIL_BYTES && this.#records[0] && this.#records[0].eventId <= this.#tableHas) {
-      this.#bytes -= this.#records.shift()!.data.length;
+      const gone = this.#records.shift()!;
+      this.#bytes -= gone.data.length;
+      // What the store has not got by now it never will: what follows must not wait for it.
+      this.#storeHas = Math.max(this.#storeHas, gone.eventId);
     }
   }
 
