@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { authorise } from '#libs/identity';
-import { isPenstockError, newId, PenstockError, RawJson, writeJson, type Principal } from '#libs/kernel';
+import { isPenstockError, newId, PenstockError, RawJson, toWireStamp, writeJson, type Principal } from '#libs/kernel';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import type { UserLease } from '../instance/user-leases.js';
 import { EventTable } from '../records/event-table.js';
@@ -195,7 +195,7 @@ export class ExecutionEvents {
 
 /** What an ended row tells when both logs are gone. Its number is the first: nothing else is left to number. */
 function terminalOf(row: ExecutionRow): EventRecord {
-  const stamp = row.completed_at ?? row.started_at;
+  const stamp = toWireStamp(row.completed_at ?? row.started_at);
   const common = {
     execution_id: row.execution_id,
     correlation_id: row.correlation_id,
