@@ -197,7 +197,7 @@ const EXPECTED: [source: string, status: number | null, codes: string[]][] = [
   ],
   ['03 §10 †', 504, ['graphql.timeout']],
   ['03 §10 †', 500, ['internal']],
-  ['03 §10 †', 503, ['server.draining']],
+  ['03 §10 †', 503, ['server.draining', 'server.unavailable']],
 ];
 
 const ALL = Object.keys(catalogue) as ErrorCode[];

@@ -209,7 +209,7 @@ describeWithProgram('redis-server', 'PostgreSQL fails under two servers', (redis
 });
 
 /** What a caller may be told while the metadata database is away. */
-const EXPECTED = new Set(['200', '500 internal', '500 pipeline.execution.aborted']);
+const EXPECTED = new Set(['200', '503 server.unavailable', '500 pipeline.execution.aborted']);
 
 async function codes(answers: readonly Promise<Answer>[]): Promise<string[]> {
   const seen = (await Promise.all(answers)).map(({ status, body }) =>

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
-import { isPenstockError, PenstockError, writeJson, type Logger } from '#libs/kernel';
+import { writeJson, type Logger, type PenstockError } from '#libs/kernel';
 import { asGraphqlError, formatError } from '../graphql/errors/error-format.js';
+import { toPenstockError } from './failure.js';
 import { findContext } from './request-context.js';
 
 /** Codes that mean the customer's own system is down: logged as a warning, not as our fault (03 §2). */
@@ -10,11 +11,6 @@ const CUSTOMER_SYSTEM_DOWN = new Set([
   'datasource.lake.table_unavailable',
   'pipeline.promotion.target_unreachable',
 ]);
-
-/** Any failure as the one error class: what is not ours becomes `internal`, with nothing of it shown. */
-export function toPenstockError(error: unknown): PenstockError {
-  return isPenstockError(error) ? error : new PenstockError('internal', { cause: error });
-}
 
 /** Writes the error envelope, if an answer can still be written. */
 export class ErrorResponses {

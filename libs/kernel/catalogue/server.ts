@@ -127,6 +127,11 @@ export const serverCodes = {
     title: 'The first request with this idempotency key is still being worked on.',
     fix: 'Wait for the seconds in the "Retry-After" header and send the same request again.',
   },
+  'server.unavailable': {
+    status: 503,
+    title: 'The server cannot reach its own database at the moment.',
+    fix: 'Send the request again after the seconds in the "Retry-After" header; tell the operator if it stays.',
+  },
   'server.draining': {
     status: 503,
     title: 'This server is shutting down and takes no new work.',

@@ -1,5 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { isPenstockError, PenstockError } from '#libs/kernel';
+import type { PenstockError } from '#libs/kernel';
+import { toPenstockError } from '../../http/failure.js';
 import { PROTOCOL_CODES, PROTOCOL_STATUS, protocolCodeOf } from './protocol-error.js';
 
 export interface ErrorFacts {
@@ -42,7 +43,7 @@ export function formatError(error: GraphQLError, { correlationId, baseUrl }: Err
 export function catalogued(error: GraphQLError): PenstockError {
   let cause: unknown = error;
   while (cause instanceof GraphQLError && cause.originalError) cause = cause.originalError;
-  return isPenstockError(cause) ? cause : new PenstockError('internal', { cause });
+  return toPenstockError(cause);
 }
 
 /** A catalogued refusal in the shape that execution errors have. */
