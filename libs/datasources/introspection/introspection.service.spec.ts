@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -230,6 +232,29 @@ describe('introspection', () => {
     expect((await bench.introspection.columns(team.viewer, 'duck', { table: 'top' })).map(({ name }) => name)).toEqual([
       'i',
     ]);
+  });
+
+  it('a caller who gives up takes the read with him, so that nothing goes on in the database for nobody', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    await bench.service.create(team.admin, {
+      name: 'silent',
+      display_name: 'x',
+      dialect: 'POSTGRES',
+      jdbc_url: `jdbc:postgresql://127.0.0.1:${port}/x`,
+      credential: { kind: 'password', username: 'u', secret: 's' },
+    });
+    const gaveUp = new AbortController();
+    const connected = once(silent, 'connection') as Promise<[Socket]>;
+    const refused = expect(bench.introspection.schemas(team.admin, 'silent', gaveUp.signal)).rejects.toMatchObject({
+      code: 'pipeline.node.query_timeout',
+    });
+    const [socket] = await connected;
+    const closed = once(socket.resume(), 'close');
+    gaveUp.abort();
+    await Promise.all([refused, closed]);
+    silent.close();
   });
 
   it('an unreachable datasource is 502 without driver text, and a key needs the author scope', async () => {

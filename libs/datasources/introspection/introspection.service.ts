@@ -66,8 +66,9 @@ export class IntrospectionService {
     this.#log = logger.child('datasources.introspection');
   }
 
-  async schemas(principal: Principal, name: string): Promise<SchemaListView> {
-    const found = await this.#read(principal, name, (catalog, query, record) =>
+  /** `gaveUp` ends this read, and those below, before its own time: nobody waits for the answer any more. */
+  async schemas(principal: Principal, name: string, gaveUp?: AbortSignal): Promise<SchemaListView> {
+    const found = await this.#read(principal, name, gaveUp, (catalog, query, record) =>
       catalog.schemas(query, record.includeSchemas, CAP + 1),
     );
     const entries = found.slice(0, CAP).map((namespace) => ({ namespace, label: namespace.join('.') }));
@@ -79,8 +80,9 @@ export class IntrospectionService {
     principal: Principal,
     name: string,
     filter: { namespace?: readonly string[] | undefined } = {},
+    gaveUp?: AbortSignal,
   ): Promise<TableListView> {
-    const found = await this.#read(principal, name, (catalog, query, record) =>
+    const found = await this.#read(principal, name, gaveUp, (catalog, query, record) =>
       catalog.tables(query, { namespace: filter.namespace ?? null, include: record.includeSchemas }, CAP + 1),
     );
     return { tables: found.slice(0, CAP).map(tableView), truncated: found.length > CAP };
@@ -91,8 +93,9 @@ export class IntrospectionService {
     principal: Principal,
     name: string,
     request: { table: string; namespace?: readonly string[] | undefined },
+    gaveUp?: AbortSignal,
   ): Promise<ColumnView[]> {
-    const columns = await this.#read(principal, name, async (catalog, query, record) => {
+    const columns = await this.#read(principal, name, gaveUp, async (catalog, query, record) => {
       const namespace = request.namespace ?? (await this.#current(catalog, query));
       const tables = await catalog.tables(query, { namespace, include: record.includeSchemas }, SUGGESTED_AMONG);
       const table = tables.find((candidate) => candidate.name === request.table);
@@ -114,6 +117,7 @@ export class IntrospectionService {
   async #read<T>(
     principal: Principal,
     name: string,
+    gaveUp: AbortSignal | undefined,
     work: (catalog: Introspection, query: CatalogQuery, record: DatasourceRecord) => Promise<T>,
   ): Promise<T> {
     const workspace = authorise(principal, 'datasource.introspect');
@@ -121,7 +125,8 @@ export class IntrospectionService {
     if (!record) throw new PenstockError('datasource.not_found', { details: { datasource: name } });
     const { introspection } = this.drivers.get(record.dialect);
     const seconds = Math.min(record.queryTimeoutSeconds ?? MOST_SECONDS, MOST_SECONDS);
-    const signal = AbortSignal.timeout(seconds * 1000);
+    const patience = AbortSignal.timeout(seconds * 1000);
+    const signal = gaveUp ? AbortSignal.any([patience, gaveUp]) : patience;
     try {
       const lease = await this.pools.lease(name, 'read', signal);
       try {

@@ -1,6 +1,7 @@
 import { Args, Context, Query, Resolver } from '@nestjs/graphql';
 import { DatasourceService, IntrospectionService } from '#libs/datasources';
 import type { Principal } from '#libs/kernel';
+import { OperationContext } from '../engine/operation-context.js';
 import { ColumnType } from '../executions/execution.types.js';
 import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
 import { Cursors } from '../paging/cursor.js';
@@ -68,31 +69,33 @@ export class DatasourceResolver {
   @Query(() => SchemaListType)
   @RootField('datasource.introspect')
   @Cost(LIVE_COST)
-  datasourceSchemas(@Context('principal') caller: Principal, @Args('name') name: string): Promise<SchemaListType> {
-    return this.introspection.schemas(caller, name);
+  datasourceSchemas(@Context() context: OperationContext, @Args('name') name: string): Promise<SchemaListType> {
+    return this.introspection.schemas(context.principal, name, context.deadline.signal);
   }
 
   @Query(() => TableListType)
   @RootField('datasource.introspect')
   @Cost(LIVE_COST)
   datasourceTables(
-    @Context('principal') caller: Principal,
+    @Context() context: OperationContext,
     @Args('name') name: string,
     @Args('namespace', namespaceArg) namespace?: string[] | null,
   ): Promise<TableListType> {
-    return this.introspection.tables(caller, name, { namespace: namespace ?? undefined });
+    const filter = { namespace: namespace ?? undefined };
+    return this.introspection.tables(context.principal, name, filter, context.deadline.signal);
   }
 
   @Query(() => [ColumnType])
   @RootField('datasource.introspect')
   @Cost(LIVE_COST)
   async datasourceColumns(
-    @Context('principal') caller: Principal,
+    @Context() context: OperationContext,
     @Args('name') name: string,
     @Args('table') table: string,
     @Args('namespace', namespaceArg) namespace?: string[] | null,
   ): Promise<ColumnType[]> {
-    const columns = await this.introspection.columns(caller, name, { table, namespace: namespace ?? undefined });
+    const request = { table, namespace: namespace ?? undefined };
+    const columns = await this.introspection.columns(context.principal, name, request, context.deadline.signal);
     return columns.map((view) => this.nodes.column(view));
   }
 }

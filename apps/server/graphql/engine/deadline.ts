@@ -22,7 +22,7 @@ export class Deadline {
     this.#timer.unref();
   }
 
-  /** For work that can be stopped. */
+  /** For work that can be stopped: what asks a foreign database. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
