@@ -56,7 +56,7 @@ export class RunningServer {
     door.set('etag', false);
     door.disable('x-powered-by');
 
-    const cookies = new Cookies(secureCookies(configuration));
+    const cookies = cookiesOf(configuration);
     const routes = new RouteTable();
     const baseUrl = configuration.get('datapipelines.auth.base-url') ?? '';
     const responses = new ErrorResponses(baseUrl, log);
@@ -192,6 +192,9 @@ export class RunningServer {
   }
 }
 
-function secureCookies(configuration: Configuration): boolean {
-  return configuration.get('datapipelines.auth.cookie-secure');
+function cookiesOf(configuration: Configuration): Cookies {
+  return new Cookies(
+    configuration.get('datapipelines.auth.cookie-secure'),
+    configuration.get('datapipelines.auth.session.host-prefix'),
+  );
 }

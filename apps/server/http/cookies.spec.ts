@@ -22,13 +22,13 @@ async function set(cookies: Cookies): Promise<string[]> {
 
 describe('cookies', () => {
   it('are bound to the host where the connection is secure, and never readable where they need not be', async () => {
-    expect(await set(new Cookies(true))).toEqual([
+    expect(await set(new Cookies(true, true))).toEqual([
       '__Host-dp_session=a.b.c; Path=/; Expires=Tue, 01 Jan 2030 00:00:00 GMT; HttpOnly; Secure; SameSite=Lax',
       '__Host-dp_csrf=x%3Dy; Path=/; Secure; SameSite=Lax',
       '__Host-dp_session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Secure; SameSite=Lax',
       '__Host-dp_csrf=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Secure; SameSite=Lax',
     ]);
-    expect((await set(new Cookies(false)))[0]).toBe(
+    expect((await set(new Cookies(false, false)))[0]).toBe(
       'dp_session=a.b.c; Path=/; Expires=Tue, 01 Jan 2030 00:00:00 GMT; HttpOnly; SameSite=Lax',
     );
   });
@@ -46,11 +46,11 @@ describe('cookies', () => {
     ['', undefined],
     [undefined, undefined],
   ])('%p holds the session %p', (header, expected) => {
-    expect(new Cookies(false).session(with_(header))).toBe(expected);
+    expect(new Cookies(false, false).session(with_(header))).toBe(expected);
   });
 
   it('takes no plain cookie for a host-bound one: a sibling domain could have set it', () => {
-    expect(new Cookies(true).session(with_('dp_session=planted'))).toBeUndefined();
-    expect(new Cookies(true).session(with_('__Host-dp_session=mine'))).toBe('mine');
+    expect(new Cookies(true, true).session(with_('dp_session=planted'))).toBeUndefined();
+    expect(new Cookies(true, true).session(with_('__Host-dp_session=mine'))).toBe('mine');
   });
 });

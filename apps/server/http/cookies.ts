@@ -1,13 +1,19 @@
 import type { Request, Response } from 'express';
 
-/** The two cookies of a signed-in person (04 §4.4, §9.2): `__Host-` names where the connection is secure. */
+/**
+ * The two cookies of a signed-in person (04 §4.4, §9.2). `hostPrefix` gives them `__Host-` names, which browsers accept
+ * from a secure connection only and tie to this very host.
+ */
 export class Cookies {
   readonly #session: string;
   readonly #csrf: string;
 
-  constructor(private readonly secure: boolean) {
-    this.#session = secure ? '__Host-dp_session' : 'dp_session';
-    this.#csrf = secure ? '__Host-dp_csrf' : 'dp_csrf';
+  constructor(
+    private readonly secure: boolean,
+    hostPrefix: boolean,
+  ) {
+    this.#session = hostPrefix ? '__Host-dp_session' : 'dp_session';
+    this.#csrf = hostPrefix ? '__Host-dp_csrf' : 'dp_csrf';
   }
 
   session(request: Request): string | undefined {

@@ -50,6 +50,13 @@ const ordered: CrossCheck[] = [
 
 const running: CrossCheck[] = [
   {
+    keys: ['datapipelines.auth.session.host-prefix', 'datapipelines.auth.cookie-secure'],
+    problem: ({ get }) =>
+      get('datapipelines.auth.session.host-prefix') && !get('datapipelines.auth.cookie-secure')
+        ? 'needs auth.cookie-secure: browsers drop a `__Host-` cookie that is not secure'
+        : undefined,
+  },
+  {
     keys: ['datapipelines.executions.stale-timeout-minutes', 'datapipelines.executor.execution-timeout-seconds'],
     problem: ({ get }) =>
       get('datapipelines.executions.stale-timeout-minutes') * 60 >
