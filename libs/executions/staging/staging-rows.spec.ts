@@ -18,7 +18,7 @@ import { materialise } from './staged-result.js';
 import { stageQuery, stageRows } from './staged-table.js';
 import type { StagingEngine } from './staging-engine.js';
 import { StagingFactory } from './staging-factory.js';
-import { disciplined, withoutSemicolon } from './staging-statement.js';
+import { disciplined, withoutSemicolon, runCounted } from './staging-statement.js';
 
 const signal = new AbortController().signal;
 let root: string;
@@ -304,6 +304,17 @@ describe('statement discipline on the staging engine', () => {
       details: { statement: 'class' },
     });
     await expect(check('DELETE FROM target', 'DDL')).rejects.toMatchObject({ details: { statement: 'class' } });
+  });
+
+  it('counts the rows of a statement, not the value of the one it returns', async () => {
+    const count = (sql: string) =>
+      engine.withConnection(signal, (connection) => runCounted(connection, { sql, values: [] }, signal));
+    expect(await count('CREATE TABLE counted AS SELECT range::BIGINT AS a FROM range(3)')).toBe(3);
+    expect(await count('INSERT INTO counted VALUES (42) RETURNING a')).toBe(1);
+    expect(await count('INSERT INTO counted VALUES (7), (8) RETURNING a')).toBe(2);
+    expect(await count('UPDATE counted SET a = a + 1 WHERE a < 3')).toBe(3);
+    expect(await count('DELETE FROM counted WHERE a > 100')).toBe(0);
+    expect(await count('DROP TABLE counted')).toBe(0);
   });
 
   it('takes off the last semicolon only, never one inside a literal or comment', () => {

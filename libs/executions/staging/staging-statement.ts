@@ -1,6 +1,7 @@
 import {
   DuckDBBlobValue,
   DuckDBTypeId,
+  ResultReturnType,
   StatementType,
   VARCHAR,
   type DuckDBPreparedStatement,
@@ -108,7 +109,10 @@ export async function describeQuery(
   }
 }
 
-/** Runs a statement with its values; the single number a CREATE TABLE AS or DML answers with, else 0. */
+/**
+ * Runs a statement with its values; the single number a CREATE TABLE AS or DML answers with, else 0. A RETURNING answers
+ * with the rows themselves, which may look the same.
+ */
 export async function runCounted(
   connection: StagingConnection,
   statement: StagingStatement,
@@ -123,6 +127,7 @@ export async function runCounted(
       prepared.destroySync();
     }
   }, signal);
+  if (result.returnType === ResultReturnType.QUERY_RESULT) return result.rowCount;
   if (result.rowCount !== 1 || result.columnCount !== 1 || result.columnTypeId(0) !== DuckDBTypeId.BIGINT) return 0;
   return Number(result.getChunk(0).getColumnValues(0)[0]);
 }
