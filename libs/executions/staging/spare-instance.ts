@@ -26,7 +26,8 @@ export class SpareInstance {
     this.#closed = true;
     const spare = this.#spare;
     this.#spare = undefined;
-    if (spare) (await spare).closeSync();
+    // One that did not open holds nothing.
+    (await spare?.catch(() => undefined))?.closeSync();
   }
 
   #open(signal?: AbortSignal): Promise<DuckDBInstance> {
