@@ -14,7 +14,7 @@ export type { DatasourceRecord } from './datasource.js';
 export type { DatasourceView } from './datasource-view.js';
 export type { GrantView } from './datasource-grants.js';
 export type { ConnectionTestView } from './connection-test.js';
-export { DriverFailure, isConnectionError, type DriverFailureKind } from './drivers/driver-failure.js';
+export { DriverFailure, type DriverFailureKind } from './drivers/driver-failure.js';
 export type {
   Access,
   BoundStatement,

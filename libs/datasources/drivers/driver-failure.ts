@@ -34,10 +34,6 @@ export class DriverFailure extends Error {
   }
 }
 
-export function isConnectionError(error: unknown): error is DriverFailure {
-  return error instanceof DriverFailure && error.kind === 'connection';
-}
-
 /** The failure a caller's own abort becomes; the abort reason stays reachable as `cause`. */
 export function cancelled(signal: AbortSignal): DriverFailure {
   return new DriverFailure('cancelled', 'The statement was cancelled.', { cause: signal.reason });

@@ -149,10 +149,6 @@ export function hash(entries: Iterable<HashEntry>): HashValue {
   return { kind: 'hash', get: (name) => byName.get(name)?.value, entries: () => [...byName.values()] };
 }
 
-export function taintOf(value: Value): Taint | null {
-  return 'taint' in value ? value.taint : null;
-}
-
 /** `a string`, `a number`, …: for messages. Never the value itself. */
 export function describe(value: Value | undefined): string {
   if (value === undefined) return 'a missing value';

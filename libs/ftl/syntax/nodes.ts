@@ -46,8 +46,6 @@ interface BuiltinShape {
 }
 
 export type BuiltinExpr = Span & BuiltinShape;
-export type VariableExpr = Extract<Expr, { kind: 'variable' }>;
-export type LambdaExpr = Extract<Expr, { kind: 'lambda' }>;
 
 export type Block = Node[];
 

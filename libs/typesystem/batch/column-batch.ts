@@ -119,8 +119,3 @@ export function createVector(type: ColumnType, capacity: number = MAX_BATCH_ROWS
 }
 
 const EMPTY = new Uint8Array(0);
-
-/** A batch of empty vectors, one per column. */
-export function createBatch(columns: readonly ColumnType[], rowCount: number): ColumnBatch {
-  return { rowCount, vectors: columns.map((type) => createVector(type, rowCount)) };
-}

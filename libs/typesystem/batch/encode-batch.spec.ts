@@ -3,15 +3,8 @@ import fc from 'fast-check';
 import type { CanonicalValue, Column } from '../canonical-type.js';
 import { encodeWire } from '../wire/encode-wire.js';
 import { WireIssues } from '../wire/wire-issues.js';
-import { getCell, setCell, setNotADecimal, setNull } from './cell.js';
-import {
-  NOT_A_DECIMAL,
-  createBatch,
-  createVector,
-  layoutOf,
-  type Decimal64Vector,
-  type DecimalTextVector,
-} from './column-batch.js';
+import { createBatch, getCell, setCell, setNotADecimal, setNull } from './cell.fixture.js';
+import { NOT_A_DECIMAL, createVector, layoutOf, type Decimal64Vector, type DecimalTextVector } from './column-batch.js';
 import { RowEncoder, encodeBatchRows } from './encode-batch.js';
 
 const int64 = fc.oneof(

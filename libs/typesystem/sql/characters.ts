@@ -1,6 +1,5 @@
 import type { DialectSyntax } from './dialect-syntax.js';
 
-export const TAB = 9;
 export const LINE_FEED = 10;
 export const RETURN = 13;
 export const QUOTE = 39;
@@ -17,7 +16,6 @@ export const AT = 64;
 export const QUESTION = 63;
 export const POINT = 46;
 export const OPEN_BRACKET = 91;
-export const CLOSE_BRACKET = 93;
 export const AMPERSAND = 38;
 export const UNDERSCORE = 95;
 const MARKER_LOW = 0xe000;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DIALECTS, type Dialect } from '../canonical-type.js';
-import { bindNames } from './bind-names.js';
 import { lexSql } from './lex-sql.js';
 import { MARKER_CLOSE, MARKER_OPEN, findUnterminated, type SqlTokenKind } from './sql-token.js';
 
@@ -10,6 +9,12 @@ function shape(dialect: Dialect, sql: string): string[] {
   return lexSql(dialect, sql)
     .filter(({ kind }) => kind !== 'whitespace')
     .map(({ kind, text }) => `${kind} ${text}`);
+}
+
+/** The distinct names a text binds with `:name`, in order of first use. */
+function bindNames(dialect: Dialect, sql: string): string[] {
+  const binds = lexSql(dialect, sql).filter(({ kind }) => kind === 'bind');
+  return [...new Set(binds.map(({ text }) => text.slice(1)))];
 }
 
 /** Pieces of SQL at which lexers go wrong. */

@@ -1,13 +1,9 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
-import { isUuid } from '#libs/kernel';
 
 /** RFC 3339 with a zone. Our own stamps are UTC with milliseconds. */
 const MOMENT = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-const DAY = /^\d{4,6}-\d\d-\d\d$/;
 
 export const DateTime = textScalar('DateTime', 'RFC 3339, UTC: `2026-01-31T08:15:30.123Z`.', isMoment);
-export const CalendarDate = textScalar('Date', 'A day: `2026-01-31`.', (text) => DAY.test(text));
-export const Uuid = textScalar('UUID', 'RFC 9562, in lower case.', isUuid);
 
 function isMoment(text: string): boolean {
   return MOMENT.test(text) && Number.isFinite(Date.parse(text));

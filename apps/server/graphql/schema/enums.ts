@@ -55,4 +55,3 @@ export const CapabilityEnum = wireEnum('Capability', [
   'super_admin',
 ]);
 export const WriteSurfaceEnum = wireEnum('WriteSurface', ['session', 'api_key', 'mcp']);
-export const OrderDirectionEnum = wireEnum('OrderDirection', ['ASC', 'DESC']);

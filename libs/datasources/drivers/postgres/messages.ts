@@ -85,8 +85,6 @@ export const DESCRIBE_STATEMENT = Buffer.from([0x44, 0, 0, 0, 6, 0x53, 0]);
 export const FLUSH = Buffer.from([0x48, 0, 0, 0, 4]);
 export const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
 export const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
-/** Close the unnamed portal, so that a suspended cursor ends at the next Sync. */
-export const CLOSE_PORTAL = Buffer.from([0x43, 0, 0, 0, 6, 0x50, 0]);
 
 /** Execute the unnamed portal for at most `maxRows` rows; 0 = all. */
 export function execute(maxRows: number): Buffer {

@@ -1,11 +1,13 @@
 import { PenstockError } from '#libs/kernel';
 import { formatDate, parseDateText } from '../calendar.js';
-import { describeType, isDecimal, type CanonicalValue, type Decimal } from '../canonical-type.js';
+import { describeType, isDecimal, type CanonicalValue, type ColumnType, type Decimal } from '../canonical-type.js';
 import { completeDecimalText, formatDecimal, parseDecimal, rescaleDecimal } from '../decimal.js';
 import {
+  createVector,
   NOT_A_DECIMAL,
   type BinaryVector,
   type BooleanVector,
+  type ColumnBatch,
   type ColumnVector,
   type Decimal64Vector,
   type DecimalTextVector,
@@ -15,6 +17,11 @@ import {
   type Int64Vector,
   type StringVector,
 } from './column-batch.js';
+
+/** A batch of empty vectors, one per column. */
+export function createBatch(columns: readonly ColumnType[], rowCount: number): ColumnBatch {
+  return { rowCount, vectors: columns.map((type) => createVector(type, rowCount)) };
+}
 
 export function setNull(vector: ColumnVector, row: number): void {
   vector.nulls[row] = 1;
