@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import { AuditModule } from '#libs/audit';
 import { DatasourceReferences, DatasourcesModule } from '#libs/datasources';
 import { EndpointKeyBindingWriter, EndpointReferences, EndpointsModule } from '#libs/endpoints';
 import { PurgeExecutions, ExecutionsModule } from '#libs/executions';
@@ -16,6 +17,7 @@ import { WorkspacesModule } from '#libs/workspaces';
 import { ServingController } from './endpoints/serving.controller.js';
 import { GraphqlDoor } from './graphql/graphql.module.js';
 import { HealthController } from './health/health.controller.js';
+import { ProcessMetrics } from './health/process-metrics.js';
 import { Readiness } from './health/readiness.js';
 import { BodyInterceptor } from './http/body.interceptor.js';
 import { CsrfCookie } from './http/csrf-cookie.js';
@@ -102,6 +104,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         DiscoveryModule,
+        AuditModule,
         InfrastructureModule.with(infrastructure),
         WiringModule.create(),
         ...FAMILIES,
@@ -112,6 +115,7 @@ export class AppModule {
         Paging,
         CsrfCookie,
         Readiness,
+        ProcessMetrics,
         IdentityJobs,
         ExecutionStreams,
         StreamMetrics,

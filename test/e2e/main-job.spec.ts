@@ -256,6 +256,20 @@ describeWithProgram('redis-server', 'the main job, from outside', (redis) => {
     );
   });
 
+  it('counts what it did, on the management port only', async () => {
+    const scraped = await (await fetch(`${deployment.server.managementUrl}/metrics`)).text();
+    for (const line of [
+      'datapipelines_executions_total{status="SUCCESS"',
+      'datapipelines_http_server_requests_seconds_count{method="POST",uri="/api/v1/pipelines/:id/execute",status="200"} 1',
+      'datapipelines_eventloop_delay_seconds',
+      'datapipelines_sse_stream_duration_seconds_count{close_reason="completed"}',
+    ]) {
+      expect([line, scraped.includes(line)]).toEqual([line, true]);
+    }
+    expect(scraped).not.toMatch(/dpk_|ops\.lead/);
+    expect((await deployment.author.call('GET', '/metrics')).status).toBe(404);
+  });
+
   it('leaves the trail of every act, without a secret in it', async () => {
     const client = new pg.Client({ connectionString: deployment.database.superuserUrl });
     await client.connect();

@@ -1,4 +1,4 @@
-import type { Configuration, Logger } from '#libs/kernel';
+import { PenstockError, type Configuration, type Logger } from '#libs/kernel';
 import { Database, runMigrations } from '#libs/persistence';
 import { MemoryTransientStore, RedisTransientStore, type TransientStore } from '#libs/transient';
 import { databaseUrl } from './database-url.js';
@@ -20,11 +20,21 @@ export async function openStores(configuration: Configuration, log: Logger): Pro
     onProblem: (what, error) => log.warn(what, { error }),
   });
   try {
+    await requirePlainRole(database, configuration, log);
     return { database, transient: await openTransientStore(configuration, log) };
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/** A superuser is bound by no REVOKE, so the append-only tables would not be (04 §10). */
+async function requirePlainRole(database: Database, configuration: Configuration, log: Logger): Promise<void> {
+  if (!(await database.runsAsSuperuser())) return;
+  const message =
+    'The metadata database is used as a superuser, who can change the audit trail. Give Penstock a plain role that owns its database.';
+  if (configuration.get('datapipelines.posture') === 'hardened') throw new PenstockError('internal', { message });
+  log.warn(message);
 }
 
 async function openTransientStore(configuration: Configuration, log: Logger): Promise<TransientStore> {

@@ -14,6 +14,7 @@ import { CsrfCheck } from './csrf.js';
 import { methods } from './methods.js';
 import { RateLimiter } from './rate-limit.js';
 import type { RouteTable } from './route-table.js';
+import { requestMetrics } from './request-metrics.js';
 import { securityHeaders } from './security-headers.js';
 import { standing } from './standing.js';
 
@@ -45,6 +46,7 @@ export function installPipeline(express: Express, parts: PipelineParts): void {
   );
   const origins = [...(baseOrigin ? [baseOrigin] : []), ...configuration.get('datapipelines.cors.allowed-origins')];
 
+  express.use(requestMetrics());
   express.use(correlation(parseProxies(configuration.get('datapipelines.auth.trusted-proxies'))));
   express.use(securityHeaders({ https: baseUrl?.startsWith('https:') ?? false }));
   express.use(requestLineGuard());

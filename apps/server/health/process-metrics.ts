@@ -1,0 +1,43 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Injectable } from '@nestjs/common';
+import { Gauge, register } from 'prom-client';
+import { AuditObserver } from '#libs/audit';
+import { AccessTrail } from '#libs/identity';
+
+const NANOSECONDS = 1e9;
+
+/** What the process counts by itself, read when somebody scrapes (02 §12, 04 §10). */
+@Injectable()
+export class ProcessMetrics {
+  readonly #delay = monitorEventLoopDelay({ resolution: 10 });
+
+  constructor(trail: AccessTrail, observer: AuditObserver) {
+    this.#delay.enable();
+    scraped('datapipelines_eventloop_delay_seconds', 'Event loop delay, 99th percentile since the last scrape.', () => {
+      const p99 = this.#delay.percentile(99) / NANOSECONDS;
+      this.#delay.reset();
+      return p99;
+    });
+    scraped(
+      'datapipelines_auth_malformed_keys',
+      'Keys refused for their shape since the start.',
+      () => trail.malformedKeys,
+    );
+    scraped(
+      'datapipelines_audit_rows_lost',
+      'Audit rows about refusals that could not be written.',
+      () => observer.failures,
+    );
+  }
+}
+
+function scraped(name: string, help: string, read: () => number): void {
+  register.removeSingleMetric(name);
+  new Gauge({
+    name,
+    help,
+    collect() {
+      this.set(read());
+    },
+  });
+}
