@@ -43,8 +43,7 @@ describeWithProgram('chromium', 'the pages, in a browser', (program) => {
     await page.fill('#email', ADMIN.email);
     await page.fill('#password', 'not-the-password');
     await page.click('button');
-    await page.waitForFunction(`document.querySelector('[role=alert]').textContent !== ''`);
-    expect(await page.textContent('[role=alert]')).toContain('wrong');
+    await page.locator('[role=alert]', { hasText: 'wrong' }).waitFor();
   });
 
   it('lets nobody pass before a first password is replaced, then goes where the person wanted', async () => {
@@ -61,7 +60,7 @@ describeWithProgram('chromium', 'the pages, in a browser', (program) => {
   it('runs a query in the bundled console, which loads nothing from another host', async () => {
     await page.waitForSelector('button.graphiql-execute-button');
     await page.click('button.graphiql-execute-button');
-    await page.waitForFunction(`document.querySelector('.result-window').textContent.includes('${ADMIN.email}')`);
+    await page.locator('.result-window', { hasText: ADMIN.email }).waitFor();
     const loaded = await page.evaluate<string[]>(`performance.getEntriesByType('resource').map(({ name }) => name)`);
     const foreign = loaded.filter((url) => !url.startsWith(server.baseUrl) && !url.startsWith('data:'));
     expect(foreign).toEqual([]);
