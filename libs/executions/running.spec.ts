@@ -50,6 +50,17 @@ describe('a run', () => {
     expect(await leftovers(server)).toEqual(NOTHING_LEFT);
   });
 
+  it('whose caller node yields no row has a result with columns and no rows, not a lost one', async () => {
+    const server = await bench.serverWith();
+    const me = bench.workspace.principal();
+    const pipeline = await bench.workspace.pipeline([{ id: 'none', sql: 'SELECT 1 AS one WHERE 1 = 0' }]);
+    const { executionId, finished } = await server.launch(me, pipeline);
+    expect(await finished).toMatchObject({ status: 'SUCCESS', dataReady: { total_rows: 0 } });
+    const page = await server.results.page(me, executionId, {});
+    expect([page.schema.map(({ name }) => name), page.rows, page.total_rows]).toEqual([['one'], [], 0]);
+    expect(await leftovers(server)).toEqual(NOTHING_LEFT);
+  });
+
   it('stages, joins and delivers through tempdb, branches in parallel', async () => {
     const server = await bench.serverWith();
     const me = bench.workspace.principal();

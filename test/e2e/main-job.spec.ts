@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
 import { ApiClient, collect } from '../fixtures/api-client.js';
+import { oneNodePipeline } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { createEmptyDatabase, type EmptyDatabase } from '../fixtures/postgres.js';
 import { describeWithProgram } from '../fixtures/programs.js';
@@ -238,6 +239,32 @@ describeWithProgram('redis-server', 'the main job, from outside', (redis) => {
     const elsewhere = await app.call('GET', '/api/v1/pipelines');
     expect([elsewhere.status, elsewhere.body.error.code]).toEqual([403, 'endpoint.key_kind_refused']);
   });
+
+  it.each([
+    ['orders-pg', 'POSTGRES', 'SELECT id FROM orders WHERE 1 = 0'],
+    ['people-lite', 'SQLITE', 'SELECT name FROM people WHERE 1 = 0'],
+    ['rates-duck', 'DUCKDB', 'SELECT rate FROM rates WHERE 1 = 0'],
+    ['tempdb', 'DUCKDB', 'SELECT 1 AS one WHERE 1 = 0'],
+  ])(
+    'answers an endpoint whose query on %s finds nothing with no rows, as JSON and as CSV',
+    async (source, dialect, sql) => {
+      const name = `empty/${source}`;
+      await oneNodePipeline(deployment.author, { name, source, dialect, sql });
+      await deployment.author.data('POST', '/api/v1/endpoints', { path: `/${name}`, pipeline: name });
+      const answer = await deployment.author.call('GET', `/api/x/${name}`);
+      expect([answer.status, answer.body.rows, Number(answer.body.total_rows), answer.body.schema.length]).toEqual([
+        200,
+        [],
+        0,
+        1,
+      ]);
+      const csv = await deployment.author.call(
+        'GET',
+        `/api/v1/executions/${answer.headers.get('DP-Execution-Id')}/result?format=csv`,
+      );
+      expect(csv.text.trim()).toBe(answer.body.schema[0].name);
+    },
+  );
 
   it('names every defect of an endpoint call at once', async () => {
     const answer = await app.call('GET', '/api/x/shop/n/report?big=1.5&unknown=1&moment=yesterday&big=2');

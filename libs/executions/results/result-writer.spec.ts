@@ -16,8 +16,9 @@ function batch(texts: readonly string[]): ColumnBatch {
 /** Writes the texts in batches of these sizes; what was stored, chunk by chunk. */
 async function stored(texts: readonly string[], sizes: readonly number[], maxBytes = 1 << 30) {
   const chunks: Buffer[] = [];
+  let begun = 0;
   const store = {
-    beginResult: () => Promise.resolve(),
+    beginResult: () => Promise.resolve(void begun++),
     putChunk: (_id: string, index: number, bytes: Uint8Array) => {
       chunks[index] = Buffer.from(bytes);
       return Promise.resolve();
@@ -32,7 +33,7 @@ async function stored(texts: readonly string[], sizes: readonly number[], maxByt
     from += size;
   }
   const result = await writer.finish(COLUMNS);
-  return { ...result, lines: await Promise.all(chunks.map(linesOfChunk)) };
+  return { ...result, begun, lines: await Promise.all(chunks.map(linesOfChunk)) };
 }
 
 const rowOf = (text: string): string => JSON.stringify([text]);
@@ -51,6 +52,11 @@ describe('the chunks of a result', () => {
       expect(bytes).toBe(texts.reduce((sum, text) => sum + Buffer.byteLength(rowOf(text)), 0));
     },
   );
+
+  it('are none for a result without rows, which is begun all the same: otherwise it could not be published', async () => {
+    expect(await stored([], [1])).toMatchObject({ begun: 1, chunkCount: 0, rowCount: 0, lines: [] });
+    expect((await stored(texts, [1000])).begun).toBe(1);
+  });
 
   it('are closed by bytes too, in the middle of a batch, so that no read fetches more than a megabyte or one row', async () => {
     const wide = Array.from({ length: 10 }, (_, index) => `${index}`.repeat(400_000));

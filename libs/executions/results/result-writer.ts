@@ -83,6 +83,8 @@ export class ResultWriter {
   async finish(columns: readonly Column[]): Promise<StoredResult & { chunkStarts: readonly number[] }> {
     if (this.#chunkRows > 0) await this.#flush();
     await Promise.all(this.#writes);
+    // A result without rows is a result: it has to be begun to be published.
+    await this.#attempt(() => this.#begin());
     this.#raise();
     return {
       columns,
@@ -111,10 +113,20 @@ export class ResultWriter {
   }
 
   async #store(index: number, rows: Uint8Array): Promise<void> {
-    try {
-      this.#begun ??= this.store.beginResult(this.executionId, this.limits.drainTtlSeconds, this.signal);
-      await this.#begun;
+    await this.#attempt(async () => {
+      await this.#begin();
       await this.store.putChunk(this.executionId, index, await compressChunk(rows), this.signal);
+    });
+  }
+
+  #begin(): Promise<void> {
+    return (this.#begun ??= this.store.beginResult(this.executionId, this.limits.drainTtlSeconds, this.signal));
+  }
+
+  /** The first failure of the store is the result's. */
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
     } catch (error) {
       this.#failure ??= error;
     }
