@@ -50,6 +50,7 @@ export default tseslint.config(
         console: 'readonly',
         URL: 'readonly',
         setTimeout: 'readonly',
+        setInterval: 'readonly',
         fetch: 'readonly',
         Buffer: 'readonly',
         performance: 'readonly',

@@ -53,4 +53,7 @@ const child = spawn(node24, [join(root, 'scripts', `${script}.mjs`), ...rest], {
   env: { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}:${process.env.PATH}` },
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// npm does not pass on a signal that is sent to it alone: when it is gone, what it started ends too.
+const parent = process.ppid;
+setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 500).unref();
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

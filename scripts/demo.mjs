@@ -3,9 +3,9 @@
  * Starts the embedded server with the demo workspace and then acts as any client would, over HTTP.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync, readFileSync } from 'node:fs';
+import { mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parse } from 'lossless-json';
 import { buildAll } from './build.mjs';
 import { demoCredentials } from './demo/credentials.mjs';
@@ -28,15 +28,16 @@ const root = join(import.meta.dirname, '..');
 const started = Date.now();
 buildAll();
 
-const directory = join(root, options.directory);
+const directory = resolve(root, options.directory);
 mkdirSync(directory, { recursive: true, mode: 0o711 });
 mkdirSync(join(directory, 'demo'), { recursive: true, mode: 0o700 });
 const logFile = join(directory, 'demo', 'server.log');
-const port = process.env.SERVER_PORT ?? String(await freePort(8080));
-const managementPort = process.env.MANAGEMENT_SERVER_PORT ?? String(await freePort(9090));
+const port = await portFor('SERVER_PORT', 8080);
+const managementPort = await portFor('MANAGEMENT_SERVER_PORT', 9090);
 const base = `http://127.0.0.1:${port}`;
 
 const log = openSync(logFile, 'a', 0o600);
+const earlier = statSync(logFile).size;
 const server = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist/apps/server/main.js')], {
   cwd: root,
   stdio: ['ignore', log, log],
@@ -57,9 +58,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 server.on('exit', (code) => {
   if (stopping) process.exit(code ?? 1);
-  fail(
-    `The server ended with code ${code}. The end of ${logFile}:\n${readFileSync(logFile, 'utf8').split('\n').slice(-15).join('\n')}`,
-  );
+  const said = readFileSync(logFile, 'utf8')
+    .slice(earlier)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('{'));
+  fail(`${said.at(-1) ?? `The server ended with code ${code}.`}\nIts log: ${logFile}`);
 });
 
 try {
@@ -128,10 +131,11 @@ async function show() {
   console.log(`API key   ${credentials.userKey}   ${quiet('(workspace demo; header DP-API-Key)')}`);
 
   if (options.once) {
+    console.log(quiet('\nStopping, as --once asks: the addresses above answer while `npm run demo` serves.'));
     stopping = true;
     server.kill('SIGTERM');
   } else {
-    console.log(quiet(`\nServing. Log: ${logFile}. Ctrl-C stops.`));
+    console.log(quiet(`\nServing as process ${server.pid}. Log: ${logFile}. Ctrl-C stops, or: kill ${process.pid}`));
   }
 }
 
@@ -197,6 +201,17 @@ function fail(message) {
   stopping = true;
   server.kill('SIGTERM');
   process.exit(1);
+}
+
+/** The chosen port, which must be free, or the first free one from the default on. */
+async function portFor(variable, fallback) {
+  const chosen = process.env[variable];
+  if (chosen === undefined) return String(await freePort(fallback));
+  if (chosen !== '0' && (await freePort(Number(chosen))) !== Number(chosen)) {
+    console.error(`Port ${chosen} is in use. Stop what listens there, or choose another with ${variable}.`);
+    process.exit(1);
+  }
+  return chosen;
 }
 
 /** The wanted port if nothing listens there, else the next free one. */

@@ -1,9 +1,18 @@
 import { resolve } from 'node:path';
-import { ConfigurationError, createLogger, loadConfiguration, type Configuration, type Logger } from '#libs/kernel';
+import {
+  ConfigurationError,
+  createLogger,
+  isPenstockError,
+  loadConfiguration,
+  type Configuration,
+  type Logger,
+} from '#libs/kernel';
 import { startEmbedded, type EmbeddedStores } from './embedded.js';
 import { RunningServer } from './running-server.js';
 import { openStores } from './stores.js';
 
+/** One Ctrl-C reaches a process from its terminal and from its parents; what comes within this is the same wish. */
+const SAME_WISH_MS = 1000;
 /** 25 s after the drain cancelled its runs, or at a second signal, the process ends as it is (02 §9.3). */
 const FORCED_EXIT_MS = 25_000;
 
@@ -21,8 +30,18 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
     ending.serves(await boot(configuration, log));
   } catch (error) {
     log.error('The server could not start.', { error });
+    process.stderr.write(`\nThe server could not start. ${startFailure(error)}\n`);
     process.exit(1);
   }
+}
+
+/** For the person at the terminal; the log has the rest. */
+function startFailure(error: unknown): string {
+  const { code, port } = error as { code?: unknown; port?: unknown };
+  if (code === 'EADDRINUSE') {
+    return `Port ${String(port)} is in use. Stop what listens there, or choose others with SERVER_PORT and MANAGEMENT_SERVER_PORT.`;
+  }
+  return isPenstockError(error) ? error.message : 'The line above says why.';
 }
 
 function readConfiguration(environment: NodeJS.ProcessEnv): Configuration {
@@ -54,6 +73,7 @@ async function boot(given: Configuration, log: Logger): Promise<RunningServer> {
 class Ending {
   #server: RunningServer | undefined;
   #begun = false;
+  #signalledAt = 0;
 
   constructor(private readonly log: Logger) {}
 
@@ -80,9 +100,11 @@ class Ending {
       process.exit(0);
     }
     if (this.#begun) {
+      if (performance.now() - this.#signalledAt < SAME_WISH_MS) return;
       this.log.warn(`Second ${signal}: ending at once.`);
       process.exit(1);
     }
+    this.#signalledAt = performance.now();
     this.log.info(`${signal}: draining.`, { event: 'shutdown.readiness_refused' });
     this.#end(this.#server, { hurry: false, exitCode: 0 });
   }

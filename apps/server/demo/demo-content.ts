@@ -71,7 +71,8 @@ export const TEMPLATES = [
     display_name: 'Delays beside the usual weather',
     description: 'Joins the three staged tables. Expects min_flights (INTEGER).',
     imports: [{ id: 'travel/lib/ratios.ftl', version: 1, alias: 'ratios' }],
-    body: `<#-- Every figure is a sum over the days of the month, so months of different length compare. -->
+    body: `<#-- Every figure is a sum over the days of the month, so months of different length compare. SQLite types an expression by
+     its first row, so its figures are cast: a city without weather has no row to tell the type. -->
 <#assign measures = ["flights", "late_flights", "delay_minutes"]>
 WITH monthly AS (
   SELECT origin,
@@ -88,11 +89,11 @@ SELECT a.iata AS airport,
        m.flights,
        <@ratios.percent part="m.late_flights" whole="m.flights"/> AS late_percent,
        <@ratios.average total="m.delay_minutes" count="m.flights"/> AS mean_delay_minutes,
-       CAST(round(w.temp_max_c, 1) AS DECIMAL(4, 1)) AS usual_temp_max_c,
-       <@ratios.percent part="w.wet_share" whole="1"/> AS usual_wet_days_percent
+       CAST(round(CAST(w.temp_max_c AS DOUBLE), 1) AS DECIMAL(4, 1)) AS usual_temp_max_c,
+       <@ratios.percent part="CAST(w.wet_share AS DOUBLE)" whole="1"/> AS usual_wet_days_percent
   FROM monthly m
   JOIN stg_airports a ON a.iata = m.origin
-  LEFT JOIN stg_weather w ON w.month = m.month
+  LEFT JOIN stg_weather w ON CAST(w.month AS INTEGER) = m.month
  WHERE m.flights >= :min_flights
  ORDER BY a.iata, m.month
 `,

@@ -11,6 +11,8 @@ import { entityStatusFilter } from './filters.js';
 import { Paging } from './paging.js';
 
 const pointer = z.strictObject({ version: wholeNumber });
+/** Options of a release stand in the query; a body that asks for something must not be passed over. */
+const noBody = z.strictObject({});
 
 /** Pipelines by UUID. Documents pass through as they came: their numbers keep their spelling (01 §1). */
 @Controller('/api/v1/pipelines')
@@ -83,6 +85,7 @@ export class PipelinesController {
   @HttpCode(200)
   @Operation('pipeline.release')
   release(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<unknown> {
+    parseInput(noBody, request.body);
     return this.lifecycle.release(caller, id, request.get('If-Match'), {
       releasePinnedTemplates: queryFlag(request, 'release_pinned_templates'),
     });

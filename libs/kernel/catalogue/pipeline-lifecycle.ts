@@ -50,7 +50,7 @@ export const pipelineLifecycleCodes = {
   'pipeline.release.template_not_released': {
     status: 409,
     title: 'The pipeline pins templates that are not released.',
-    fix: 'Release the templates in the details first, or ask for them to be released with the pipeline.',
+    fix: 'Release the templates in the details first, or release them with the pipeline: "?release_pinned_templates=true" (GraphQL: releasePinnedTemplates).',
   },
   'pipeline.check.failed': {
     status: 409,
