@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Deployment } from '../fixtures/deployment.js';
 import { EventStream } from '../fixtures/event-stream.js';
@@ -82,12 +83,16 @@ describeWithProgram('redis-server', 'a server that is told to end', (redis) => {
     expect(await resumed.until('execution_aborted')).toMatchObject({ reason: 'cancelled' });
   });
 
-  it('ends at once with 1 at a second signal', async () => {
+  it('ends at once with 1 at a second signal; one that comes along with the first is the same wish', async () => {
     const leaving = await deployment.addServer(PATIENT);
     const id = await scene.launch(on(leaving), scene.sleeping, { seconds: 60 });
     await scene.untilSleeping(1);
     leaving.signal('SIGTERM');
+    // As a terminal does: to the process and, through its parents, once more.
+    leaving.signal('SIGINT');
     await eventuallyDraining(leaving);
+    await delay(1100);
+    expect(leaving.process.exitCode).toBeNull();
     expect(await leaving.end('SIGTERM')).toBe(1);
     // What it ran is left to the sweep.
     const [row] = await deployment.metadata('SELECT status FROM pipeline_executions WHERE execution_id = $1', [id]);
