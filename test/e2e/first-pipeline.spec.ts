@@ -71,6 +71,8 @@ describeWithProgram('curl', 'the first-pipeline document, pasted into a shell', 
       KEY: credentials.userKey,
       EMAIL: credentials.email,
       PASSWORD: credentials.password,
+      // The document's cookie jar goes with the folder.
+      TMPDIR: directory,
     });
   }, 240_000);
 
