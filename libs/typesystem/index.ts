@@ -9,6 +9,7 @@ export { coerceText } from './wire/coerce-text.js';
 export { describeJson, numberTokenText } from './wire/number-token.js';
 export * from './sql/sql-token.js';
 export { lexSql } from './sql/lex-sql.js';
+export { refusedEngineFunction } from './sql/engine-functions.js';
 export { classifyStatement, type StatementClass, type StatementVerdict } from './sql/statement-class.js';
 export { bindStatement, type BoundSql } from './bind/bind-statement.js';
 export type { DriverValue } from './bind/bound-value.js';

@@ -1,4 +1,4 @@
-import { classifyStatement, type Dialect } from '#libs/typesystem';
+import { classifyStatement, refusedEngineFunction, type Dialect } from '#libs/typesystem';
 import type { SqlNodeType } from '../document/pipeline-document.js';
 import type { EngineVerdict } from './statement-parser.js';
 
@@ -34,6 +34,13 @@ export function statementDefect(
     return { reason: 'syntax', message: `The engine cannot parse the statement: ${firstLine(verdict.syntaxError)}` };
   }
   if (verdict && verdict.statements !== 1) return lone(verdict.statements === 0 ? 'empty' : 'multiple_statements');
+  const engineFunction = refusedEngineFunction(dialect, sql);
+  if (engineFunction !== undefined) {
+    return {
+      reason: 'class',
+      message: `The function ${engineFunction}() works on the engine itself; a node may not call it.`,
+    };
+  }
   const found = lexed.ok ? lexed.class : 'OTHER';
   const fits = verdict && type === 'DQL' ? verdict.reads : found === type;
   if (fits) return undefined;

@@ -1,4 +1,5 @@
 import type { Dialect } from '../canonical-type.js';
+import { refusedEngineFunction } from './engine-functions.js';
 import { lexSql } from './lex-sql.js';
 import { findUnterminated, significantTokens, type SqlToken } from './sql-token.js';
 import { skipWithList } from './with-list.js';
@@ -22,7 +23,8 @@ const DQL_OF_DIALECT: Partial<Record<Dialect, readonly string[]>> = {
 
 /**
  * Statement discipline (contract 01 §2): exactly one statement, one `;` behind it allowed, its class by the first
- * keyword behind a WITH list. What a SELECT writes INTO, and a MySQL comment that the server runs, make it OTHER.
+ * keyword behind a WITH list. What a SELECT writes INTO, a MySQL comment that the server
+ * runs, and a call into the DuckDB engine itself make it OTHER.
  */
 export function classifyStatement(dialect: Dialect, sql: string): StatementVerdict {
   const tokens = lexSql(dialect, sql);
@@ -33,6 +35,8 @@ export function classifyStatement(dialect: Dialect, sql: string): StatementVerdi
   const statement = separator < 0 ? significant : significant.slice(0, separator);
   if (statement.length === 0) return { ok: false, reason: 'empty' };
   if (tokens.some(({ executable }) => executable)) return { ok: true, class: 'OTHER', keyword: '/*!' };
+  const engineFunction = refusedEngineFunction(dialect, sql);
+  if (engineFunction !== undefined) return { ok: true, class: 'OTHER', keyword: engineFunction };
   const keyword = leadingKeyword(statement);
   const found = classOf(dialect, keyword);
   if (found === 'DQL' && HAS_SELECT_INTO[dialect] && writesInto(statement))

@@ -75,8 +75,8 @@ export class DuckdbInstances {
   }
 
   async #open(file: string | null, readOnly: boolean): Promise<DuckDBInstance> {
-    const mode = file !== null && readOnly ? { access_mode: 'READ_ONLY' } : undefined;
-    const instance = await DuckDBInstance.create(file ?? ':memory:', mode);
+    const mode: Record<string, string> = file !== null && readOnly ? { access_mode: 'READ_ONLY' } : {};
+    const instance = await DuckDBInstance.create(file ?? ':memory:', { ...mode, ...FROM_THE_START });
     try {
       const connection = await instance.connect();
       try {
@@ -91,6 +91,9 @@ export class DuckdbInstances {
     }
   }
 }
+
+/** Opening a foreign file makes the engine look for an extension that reads it: it must not fetch or load one. */
+const FROM_THE_START = { autoinstall_known_extensions: 'false', autoload_known_extensions: 'false' };
 
 /** Set before any author SQL runs and then locked, so that none can lift a limit or reach files (06 §2). */
 function lockedSettings({ memoryMb, threads, temporaryDirectory }: DuckdbLimits): string[] {
