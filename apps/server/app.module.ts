@@ -36,6 +36,7 @@ import { PipelinesController } from './rest/pipelines.controller.js';
 import { TemplatesController } from './rest/templates.controller.js';
 import { WorkspacesController } from './rest/workspaces.controller.js';
 import { ExecutionStreams } from './sse/execution-streams.js';
+import { StandingRight } from './sse/standing-right.js';
 import { StreamMetrics } from './sse/stream-metrics.js';
 
 const FAMILIES = [
@@ -118,6 +119,7 @@ export class AppModule {
         ProcessMetrics,
         IdentityJobs,
         ExecutionStreams,
+        StandingRight,
         StreamMetrics,
         { provide: APP_GUARD, useClass: OperationGuard },
         { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },

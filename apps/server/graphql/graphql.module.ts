@@ -20,7 +20,7 @@ import { IdentityNodes } from './identity/identity-nodes.js';
 import { PipelineNodes } from './pipelines/pipeline-nodes.js';
 import { RESOLVERS } from './schema/resolvers.js';
 import { schemaOptions } from './schema/schema-options.js';
-import { StandingRight } from './subscriptions/standing-right.js';
+import { StandingRight } from '../sse/standing-right.js';
 import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
 import { TemplateNodes } from './templates/template-nodes.js';
 import { WorkspaceNodes } from './workspaces/workspace-nodes.js';

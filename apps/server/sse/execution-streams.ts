@@ -4,6 +4,7 @@ import { ExecutionEvents, type EventWatch, type UserLease } from '#libs/executio
 import { Configuration, Logger, type Principal } from '#libs/kernel';
 import { clientGone } from '../http/client-gone.js';
 import { SseWriter, STREAM_ENDED } from './sse-writer.js';
+import { StandingRight } from './standing-right.js';
 import { StreamMetrics } from './stream-metrics.js';
 
 export interface StreamRequest {
@@ -21,6 +22,7 @@ export interface StreamRequest {
 export class ExecutionStreams {
   constructor(
     private readonly events: ExecutionEvents,
+    private readonly right: StandingRight,
     private readonly configuration: Configuration,
     private readonly metrics: StreamMetrics,
     private readonly log: Logger,
@@ -59,7 +61,10 @@ export class ExecutionStreams {
     const writer = new SseWriter(response, {
       heartbeatMs: this.configuration.get('datapipelines.sse.heartbeat-interval-seconds') * 1000,
       maxBufferBytes: this.configuration.get('datapipelines.sse.max-buffer-bytes'),
-      stillAllowed: () => this.events.mayStillWatch(principal, watch.executionId),
+      // The credential first: a principal of an hour ago says nothing about a key revoked since.
+      stillAllowed: async () =>
+        (await this.right.lost(response.req, principal, 'execution.read')) === undefined &&
+        (await this.events.mayStillWatch(principal, watch.executionId)),
     });
     writer.open({ 'DP-Execution-Id': watch.executionId, ...request.headers });
     void writer.closed.then(() => gone.abort(STREAM_ENDED));

@@ -8,7 +8,7 @@ import { GraphqlEngine } from '../engine/graphql-engine.js';
 import { operationOf } from '../engine/guarded-schema.js';
 import { asGraphqlError } from '../errors/error-format.js';
 import type { AdmittedOperation, OperationRequest } from '../limits/operation-gate.js';
-import { StandingRight } from './standing-right.js';
+import { StandingRight } from '../../sse/standing-right.js';
 
 const COMPLETE = 'event: complete\ndata:\n\n';
 

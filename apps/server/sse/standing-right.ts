@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { Authenticator, authoriseRequest, type OperationId } from '#libs/identity';
 import { isPenstockError, type PenstockError, type Principal } from '#libs/kernel';
-import { Cookies } from '../../http/cookies.js';
-import { contextOf } from '../../http/request-context.js';
+import { Cookies } from '../http/cookies.js';
+import { contextOf } from '../http/request-context.js';
 
 /** Judges again, while a stream is open, whether its credential still opens it (03 §5.3). */
 @Injectable()
