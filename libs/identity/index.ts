@@ -1,5 +1,6 @@
 export * from './operations.js';
 export * from './authorise.js';
+export { addressBlock } from './access/address-block.js';
 export { AccessTrail } from './access/access-trail.js';
 export { Admission } from './access/admission.js';
 export { Authenticator } from './access/authenticator.js';

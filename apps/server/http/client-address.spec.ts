@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Request } from 'express';
-import { addressBlock, clientAddress, parseProxies } from './client-address.js';
+import { addressBlock } from '#libs/identity';
+import { clientAddress, parseProxies } from './client-address.js';
 
 const PROXIES = parseProxies(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32']);
 

@@ -29,13 +29,6 @@ export function clientAddress(request: Request, proxies: TrustedProxies): string
   return isAddress(nearest) ? ipaddr.process(nearest).toString() : nearest;
 }
 
-/** What shares one budget: an IPv4 address, or the /64 that an IPv6 client owns. */
-export function addressBlock(address: string): string {
-  if (!ipaddr.IPv6.isValid(address)) return address;
-  const groups = ipaddr.IPv6.parse(address).parts.slice(0, 4);
-  return `${groups.map((group) => group.toString(16)).join(':')}::/64`;
-}
-
 /** Some proxies write `1.2.3.4:5678` or `[::1]:5678`. */
 function withoutPort(hop: string): string {
   const trimmed = hop.trim();

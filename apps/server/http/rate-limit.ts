@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
+import { addressBlock } from '#libs/identity';
 import { PenstockError, type Logger } from '#libs/kernel';
 import { TransientUnavailable, type TransientStore } from '#libs/transient';
-import { addressBlock } from './client-address.js';
 import { LocalWindows } from './local-windows.js';
 import { contextOf } from './request-context.js';
 

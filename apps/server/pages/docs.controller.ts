@@ -28,6 +28,7 @@ function errorPage(): string {
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Errors · Penstock</title>
+    <link rel="icon" href="/assets/pages/icon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="/assets/pages/page.css" />
   </head>
   <body>

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import ipaddr from 'ipaddr.js';
 import { AuditObserver, type AuditActor } from '#libs/audit';
 import { Clock, PenstockError, type Principal } from '#libs/kernel';
 import type { OperationId } from '../operations.js';
+import { addressBlock } from './address-block.js';
 import { FloodLimit } from './flood-limit.js';
 
 /** One row in so many uses of a key. */
@@ -44,7 +44,7 @@ export class AccessTrail {
   /** The flood is that of the key, or of the network where nobody has such a key: those can be made up without end. */
   async keyRejected(actor: AuditActor & { keyId: string }, reason: KeyRejection): Promise<void> {
     const { keyId, sourceIp } = actor;
-    const subject = reason === 'unknown_or_revoked' && sourceIp !== undefined ? networkOf(sourceIp) : keyId;
+    const subject = reason === 'unknown_or_revoked' && sourceIp !== undefined ? addressBlock(sourceIp) : keyId;
     await this.#limited(subject, (suppressed) =>
       this.observer.observe(actor, 'auth.api_key.rejected', { reason, ...suppressed }),
     );
@@ -88,10 +88,4 @@ export class AccessTrail {
     const verdict = this.#rejections.admit(subject);
     if (verdict !== 'suppressed') await write(verdict);
   }
-}
-
-/** An IPv4 address, or the /64 that one IPv6 client has to itself. */
-function networkOf(address: string): string {
-  const bare = address.split('%')[0] ?? address;
-  return ipaddr.IPv6.isValid(bare) ? ipaddr.IPv6.parse(bare).parts.slice(0, 4).join(':') : bare;
 }
