@@ -1,0 +1,73 @@
+import {
+  type Dialect,
+  findUnterminated,
+  lexSql,
+  refusedEngineFunction,
+  significantTokens,
+  type SqlToken,
+} from '#libs/typesystem';
+
+export type ProbeVerdict = { ok: true } | { ok: false; reason: ProbeRefusal; word?: string };
+
+export type ProbeRefusal =
+  'empty' | 'unterminated' | 'executable_comment' | 'multiple_statements' | 'not_a_query' | 'word' | 'function';
+
+/** Words that no probe may hold outside quotes and comments, wherever they stand (contract 06 §9). */
+const REFUSED_WORDS = new Set(
+  [
+    'INSERT UPDATE DELETE MERGE UPSERT REPLACE DROP CREATE ALTER TRUNCATE GRANT REVOKE DENY CALL EXEC EXECUTE COPY',
+    'ATTACH DETACH INSTALL LOAD PRAGMA SET USE VACUUM ANALYZE EXPLAIN IMPORT EXPORT CHECKPOINT INTO',
+  ].flatMap((words) => words.split(' ')),
+);
+
+/** Functions whose effect a read-only transaction does not stop, or which leave the database. */
+const REFUSED_FUNCTIONS: Partial<Record<Dialect, RegExp>> = {
+  POSTGRES:
+    /^(?:nextval|setval|set_config|dblink.*|lo_.*|loread|lowrite|query_to_xml.*|cursor_to_xml.*|pg_(?:terminate|cancel)_backend|pg_(?:read|ls|stat)_.*file.*|pg_ls_.*dir.*|pg_(?:try_)?advisory_.*|pg_reload_conf|pg_rotate_logfile.*|pg_notify|pg_logical_.*|pg_replication_.*|pg_(?:create|drop|copy)_.*|pg_switch_wal|pg_promote|pg_backup_.*|pg_export_snapshot|pg_sleep.*|pg_stat_reset.*|pg_file_.*)$/,
+  MYSQL: /^(?:load_file|get_lock|release_lock|release_all_locks|sleep|benchmark|sys_exec|sys_eval)$/,
+  SQLITE: /^(?:load_extension|writefile|readfile|edit|fts3_tokenizer)$/,
+  H2: /^(?:file_write|file_read|csvwrite|csvread|link_schema|memory_used|cancel_session|nextval)$/,
+};
+
+/**
+ * Whether a text is one reading statement as far as words tell: the first of two gates, before the engine's own
+ * (contract 06 §9). It errs to the strict side: a column named `set` must be quoted.
+ */
+export function classifyProbe(dialect: Dialect, sql: string): ProbeVerdict {
+  const tokens = lexSql(dialect, sql);
+  if (findUnterminated(tokens)) return { ok: false, reason: 'unterminated' };
+  if (tokens.some(({ executable }) => executable)) return { ok: false, reason: 'executable_comment' };
+  const all = significantTokens(tokens);
+  const statement = all.at(-1)?.text === ';' ? all.slice(0, -1) : all;
+  const first = statement[0];
+  if (first === undefined) return { ok: false, reason: 'empty' };
+  if (statement.some(({ kind, text }) => kind === 'punctuation' && text === ';'))
+    return { ok: false, reason: 'multiple_statements' };
+  if (first.kind !== 'word' || !/^(?:SELECT|WITH)$/i.test(first.text)) return { ok: false, reason: 'not_a_query' };
+  const word = statement.find(({ kind, text }) => kind === 'word' && REFUSED_WORDS.has(text.toUpperCase()));
+  if (word) return { ok: false, reason: 'word', word: word.text.toUpperCase() };
+  const called = refusedEngineFunction(dialect, sql) ?? refusedFunction(dialect, statement);
+  return called === undefined ? { ok: true } : { ok: false, reason: 'function', word: called };
+}
+
+function refusedFunction(dialect: Dialect, statement: readonly SqlToken[]): string | undefined {
+  const refused = REFUSED_FUNCTIONS[dialect];
+  if (refused === undefined) return undefined;
+  for (const [index, token] of statement.entries()) {
+    if (statement[index + 1]?.text !== '(') continue;
+    const name = calledName(token);
+    if (name !== undefined && (refused.test(name) || isUnicodeName(token))) return name;
+  }
+  return undefined;
+}
+
+function calledName({ kind, text }: SqlToken): string | undefined {
+  if (kind === 'word') return text.toLowerCase();
+  if (kind !== 'quoted_identifier') return undefined;
+  return text.replace(/^[^"`[]*["`[]|["`\]]$/g, '').toLowerCase();
+}
+
+/** `U&"…"` may spell any name by escapes; nobody needs it to call a function. */
+function isUnicodeName({ kind, text }: SqlToken): boolean {
+  return kind === 'quoted_identifier' && /^u&/i.test(text);
+}
