@@ -31,6 +31,7 @@ import { DatasourcesController } from './rest/datasources.controller.js';
 import { EndpointsController } from './rest/endpoints.controller.js';
 import { ExecutionsController } from './rest/executions.controller.js';
 import { IdentityController } from './rest/identity.controller.js';
+import { OidcController } from './rest/oidc.controller.js';
 import { Paging } from './rest/paging.js';
 import { PipelinesController } from './rest/pipelines.controller.js';
 import { TemplatesController } from './rest/templates.controller.js';
@@ -54,6 +55,7 @@ const CONTROLLERS = [
   PagesController,
   DocsController,
   IdentityController,
+  OidcController,
   WorkspacesController,
   DatasourcesController,
   TemplatesController,

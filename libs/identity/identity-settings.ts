@@ -1,4 +1,4 @@
-import { Configuration, PenstockError, SCOPES, type Scope } from '#libs/kernel';
+import { Configuration, PenstockError, SCOPES, usableProviders, type OidcProviderSetting, type Scope } from '#libs/kernel';
 
 /** What the configuration says about identity, read once at boot; keys of contract 04 §14. */
 export interface IdentityOptions {
@@ -16,6 +16,12 @@ export interface IdentityOptions {
   /** 0 means no limit. */
   keyMaxLifetimeDays: number;
   cacheTtlSeconds: number;
+  /** Where providers send people back to. */
+  baseUrl?: string;
+  providers: readonly OidcProviderSetting[];
+  relinkPolicy: 'verified-email' | 'never';
+  /** Empty admits every domain. */
+  allowedDomains: readonly string[];
   bootstrapAdminEmail?: string;
   bootstrapPassword?: string;
   bootstrapPasswordHash?: string;
@@ -36,6 +42,10 @@ export class IdentitySettings implements Readonly<IdentityOptions> {
   readonly defaultScopes!: readonly Scope[];
   readonly keyMaxLifetimeDays!: number;
   readonly cacheTtlSeconds!: number;
+  readonly baseUrl?: string;
+  readonly providers!: readonly OidcProviderSetting[];
+  readonly relinkPolicy!: 'verified-email' | 'never';
+  readonly allowedDomains!: readonly string[];
   readonly bootstrapAdminEmail?: string;
   readonly bootstrapPassword?: string;
   readonly bootstrapPasswordHash?: string;
@@ -64,6 +74,10 @@ export function identitySettings(config: Configuration): IdentitySettings {
     defaultScopes: SCOPES.filter((scope) => scopes.includes(scope)),
     keyMaxLifetimeDays: config.get('datapipelines.auth.api-keys.max-lifetime-days'),
     cacheTtlSeconds: config.get('datapipelines.auth.api-keys.cache-ttl-seconds'),
+    baseUrl: config.get('datapipelines.auth.base-url'),
+    providers: usableProviders(config.get('datapipelines.auth.oidc.providers')),
+    relinkPolicy: config.get('datapipelines.auth.oidc.relink-policy'),
+    allowedDomains: config.get('datapipelines.auth.allowlist.domains'),
     bootstrapAdminEmail: config.get('datapipelines.auth.bootstrap-admin-email'),
     bootstrapPassword: config.get('datapipelines.auth.local.bootstrap-password'),
     bootstrapPasswordHash: config.get('datapipelines.auth.local.bootstrap-password-hash'),

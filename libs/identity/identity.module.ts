@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '#libs/audit';
+import { EgressModule } from '#libs/egress';
 import { Configuration } from '#libs/kernel';
 import { AccessTrail } from './access/access-trail.js';
 import { Admission } from './access/admission.js';
@@ -14,12 +15,18 @@ import { ApiKeyRepository } from './keys/api-key.repository.js';
 import { ApiKeyService } from './keys/api-key.service.js';
 import { Invalidations } from './liveness/invalidations.js';
 import { LivenessCache } from './liveness/liveness-cache.js';
+import { GhostLockouts } from './login/ghost-lockouts.js';
+import { LastWorkspace } from './login/last-workspace.js';
 import { LoginRefusals } from './login/login-refusals.js';
 import { LoginService } from './login/login.service.js';
 import { PasswordChange } from './login/password-change.js';
 import { PasswordJudge } from './login/password-judge.js';
 import { SignIn } from './login/sign-in.js';
 import { WorkspaceEntry } from './login/workspace-entry.js';
+import { OidcAccountRepository } from './oidc/oidc-accounts.repository.js';
+import { OidcAccounts } from './oidc/oidc-accounts.js';
+import { OidcLoginService } from './oidc/oidc-login.service.js';
+import { OidcTransactions } from './oidc/oidc-transaction.js';
 import { SecretHasher } from './passwords/secret-hasher.js';
 import { CsrfTokens } from './sessions/csrf-tokens.js';
 import { SessionIssuer } from './sessions/session-issuer.js';
@@ -43,7 +50,9 @@ const faces = [
   CsrfTokens,
   IdentitySettings,
   Invalidations,
+  LastWorkspace,
   LoginService,
+  OidcLoginService,
   SessionIssuer,
   SessionPurge,
   SessionService,
@@ -54,19 +63,23 @@ const faces = [
 ];
 
 /**
- * Users, sessions and API keys. Needs `Configuration`, `Database`, `InvalidationBus`, `Clock` and `Logger` of the
- * infrastructure and the port `KeyBindingWriter` from the wiring.
+ * Users, sessions and API keys. Needs `Configuration`, `Database`, `TransientStore`, `InvalidationBus`, `Clock` and `Logger`
+ * of the infrastructure and the port `KeyBindingWriter` from the wiring.
  */
 @Module({
-  imports: [AuditModule],
+  imports: [AuditModule, EgressModule],
   providers: [
     { provide: IdentitySettings, useFactory: identitySettings, inject: [Configuration] },
     ...faces.filter((face) => face !== IdentitySettings),
     ApiKeyRepository,
+    GhostLockouts,
     KeyAuthenticator,
     LivenessCache,
     LoginRefusals,
     MembershipRepository,
+    OidcAccountRepository,
+    OidcAccounts,
+    OidcTransactions,
     PasswordChange,
     PasswordJudge,
     ProfileRepository,

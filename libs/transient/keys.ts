@@ -10,6 +10,9 @@ export const keys = {
   cancel: (executionId: string) => `dp:cancel:${executionId}`,
   leases: (kind: LeaseKind, userId: string) => `dp:${kind}:${userId}`,
   watcher: (executionId: string) => `dp:watch:${executionId}`,
+  ghost: (subject: string) => `dp:auth:ghost:${subject}`,
+  usedOnce: (subject: string) => `dp:auth:used:${subject}`,
+  lastWorkspace: (userId: string) => `dp:ws:last:${userId}`,
   /** Without the window's number, which the store's clock decides. */
   rateWindow: (subject: string, seconds: number) => `dp:rl:${subject}:${seconds === 1 ? 's' : 'm'}:`,
 };

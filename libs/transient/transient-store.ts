@@ -56,6 +56,14 @@ export interface WindowCount {
   nowSeconds: number;
 }
 
+/** How a subject of failed attempts stands. */
+export interface FailureLock {
+  /** Failures since the last lock, this one included. */
+  failures: number;
+  /** Set when the subject is locked: RFC 3339 UTC, by the store's clock. */
+  lockedUntil?: string;
+}
+
 /**
  * What is short-lived and shared by all instances (02 §8). Redis in production, memory in one embedded process; one
  * contract suite holds both to the same behaviour. A store that cannot answer rejects with `TransientUnavailable`.
@@ -152,6 +160,29 @@ export abstract class TransientStore {
   // Rate windows
   /** Counts one hit in every window at once; fixed windows by the store's clock. */
   abstract hit(subject: string, windows: readonly WindowLimit[], signal?: AbortSignal): Promise<WindowCount[]>;
+
+  // Failed sign-ins of addresses that no account with a password has (04 §4.2)
+  /** When the lock of a subject ends, the same at every reading; undefined while it is open. */
+  abstract ghostLock(subject: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** Counts a failure; the one that reaches the limit locks. Undefined when another attempt has locked it meanwhile. */
+  abstract countGhostFailure(
+    subject: string,
+    rules: { limit: number; lockSeconds: number; keepSeconds: number },
+    signal?: AbortSignal,
+  ): Promise<FailureLock | undefined>;
+
+  // What is used once
+  /** True for the first to ask within the time, false for everybody after. */
+  abstract useOnce(subject: string, ttlSeconds: number, signal?: AbortSignal): Promise<boolean>;
+
+  // The workspace a person chose last (04 §7.2)
+  abstract rememberWorkspace(
+    userId: string,
+    workspaceId: string,
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<void>;
+  abstract lastWorkspace(userId: string, signal?: AbortSignal): Promise<string | undefined>;
 
   // Nudges; they may be lost, every consumer also polls
   abstract publish(channel: string, message: string, signal?: AbortSignal): Promise<void>;

@@ -6,6 +6,7 @@ import {
   authoriseInstance,
   authoriseSelf,
   Invalidations,
+  LastWorkspace,
   SessionIssuer,
   WorkspaceDirectory,
 } from '#libs/identity';
@@ -37,6 +38,7 @@ export class WorkspaceService {
     private readonly sessions: SessionIssuer,
     private readonly audit: AuditLog,
     private readonly invalidations: Invalidations,
+    private readonly last: LastWorkspace,
   ) {}
 
   /** One's own active workspaces by name; a super admin sees all, inactive ones too; a key sees its pin. */
@@ -152,6 +154,7 @@ export class WorkspaceService {
     authoriseSelf(principal, 'workspace.switch');
     const workspace = await this.directory.addressed(principal, name);
     const token = await this.sessions.reissue(principal, presented, workspace.id);
+    await this.last.remember(principal.userId, workspace.id);
     return { token, workspace: await this.#view(workspace.id, workspace.implicit ? undefined : workspace.flags) };
   }
 

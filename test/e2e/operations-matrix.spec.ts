@@ -20,7 +20,7 @@ import { errorOf, expectEnvelope } from '../fixtures/refusals.js';
 /** The public list (04 §2), frozen: a handler that becomes public has to be written here. */
 const PUBLIC = [
   'GET /', 'GET /api/v1/auth/providers', 'GET /docs/errors', 'GET /graphql', 'GET /health', 'GET /info', 'GET /login',
-  'GET /ready', 'GET /settings/password', 'POST /login',
+  'GET /login/oauth2/code/:provider', 'GET /oauth2/authorization/:provider', 'GET /ready', 'GET /settings/password', 'POST /login',
 ]; // prettier-ignore
 
 const table = readOperationsTable();

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import { Drain, ExecutionJobs } from '#libs/executions';
-import { AccessTrail, Authenticator, BootstrapAdmin, CsrfTokens, SystemActor, UseStamps } from '#libs/identity';
+import { AccessTrail, Authenticator, BootstrapAdmin, CsrfTokens, OidcLoginService, SystemActor, UseStamps } from '#libs/identity';
 import { Clock, Configuration, Logger, PenstockError, SystemClock } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { ContentGate } from '#libs/pipelines';
@@ -110,6 +110,8 @@ export class RunningServer {
     app.get(IdentityJobs).start();
     await this.#listen();
     app.get(Readiness).serve();
+    // Not awaited: an identity provider that is away stops nobody but the people who need it.
+    void app.get(OidcLoginService).warm();
   }
 
   /** Content that could not run, or that this posture does not allow, stops the boot with every offender named. */

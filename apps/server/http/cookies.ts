@@ -1,12 +1,13 @@
 import type { Request, Response } from 'express';
 
 /**
- * The two cookies of a signed-in person (04 §4.4, §9.2). `hostPrefix` gives them `__Host-` names, which browsers accept
+ * The two cookies of a signed-in person, and the one of somebody on the way there (04 §3, §4.4, §9.2). `hostPrefix` gives them `__Host-` names, which browsers accept
  * from a secure connection only and tie to this very host.
  */
 export class Cookies {
   readonly #session: string;
   readonly #csrf: string;
+  readonly #transaction: string;
 
   constructor(
     private readonly secure: boolean,
@@ -14,6 +15,7 @@ export class Cookies {
   ) {
     this.#session = hostPrefix ? '__Host-dp_session' : 'dp_session';
     this.#csrf = hostPrefix ? '__Host-dp_csrf' : 'dp_csrf';
+    this.#transaction = hostPrefix ? '__Host-dp_oauth2_authz' : 'dp_oauth2_authz';
   }
 
   session(request: Request): string | undefined {
@@ -42,6 +44,25 @@ export class Cookies {
   /** Readable by scripts: a page sends it back as `DP-CSRF-Token`. */
   setCsrf(response: Response, token: string, expiresAt?: Date): void {
     response.cookie(this.#csrf, token, { secure: this.secure, sameSite: 'lax', path: '/', expires: expiresAt });
+  }
+
+  transaction(request: Request): string | undefined {
+    return read(request, this.#transaction);
+  }
+
+  /** Lax, because the provider sends the browser back by a link from another site. */
+  setTransaction(response: Response, sealed: string, maxAgeSeconds: number): void {
+    response.cookie(this.#transaction, sealed, {
+      httpOnly: true,
+      secure: this.secure,
+      sameSite: 'lax',
+      path: '/',
+      maxAge: maxAgeSeconds * 1000,
+    });
+  }
+
+  clearTransaction(response: Response): void {
+    response.clearCookie(this.#transaction, { httpOnly: true, secure: this.secure, sameSite: 'lax', path: '/' });
   }
 
   clear(response: Response): void {

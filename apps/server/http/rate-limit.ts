@@ -33,7 +33,7 @@ export class RateLimiter {
   damper() {
     return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
       const { path, sourceIp } = contextOf(request);
-      if (path.class === 'login' && request.method === 'POST') {
+      if (path.class === 'oidc' || (path.class === 'login' && request.method === 'POST')) {
         const window: Window = ['minute', 60, this.limits.loginPerMinute];
         const subject = `login:${addressBlock(sourceIp)}`;
         const [budget] = await this.#count(subject, [window]).catch((error: unknown) => {

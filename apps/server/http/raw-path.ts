@@ -10,6 +10,7 @@ export type PathClass =
   | 'graphql'
   | 'graphql_stream'
   | 'login'
+  | 'oidc'
   | 'logout'
   | 'workspace_switch'
   | 'public_rest'
@@ -54,12 +55,12 @@ const PREFIXES: readonly [string, PathClass][] = [
   ['/assets/', 'asset'],
   ['/docs/', 'docs'],
   ['/skill/', 'public_page'],
-  ['/login/oauth2/code/', 'public_page'],
-  ['/oauth2/authorization/', 'public_page'],
+  ['/login/oauth2/code/', 'oidc'],
+  ['/oauth2/authorization/', 'oidc'],
 ];
 
 /** The classes of the public list (04 §2): no credential is asked for, and none is looked at. */
-const PUBLIC: ReadonlySet<PathClass> = new Set(['login', 'public_rest', 'probe', 'docs', 'asset', 'public_page']);
+const PUBLIC: ReadonlySet<PathClass> = new Set(['login', 'oidc', 'public_rest', 'probe', 'docs', 'asset', 'public_page']);
 
 export function isPublic(pathClass: PathClass): boolean {
   return PUBLIC.has(pathClass);

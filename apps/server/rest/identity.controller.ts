@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { ApiKeyService, LoginService, SessionService, UserService, type MeView } from '#libs/identity';
+import { ApiKeyService, LoginService, OidcLoginService, SessionService, UserService, type MeView } from '#libs/identity';
 import { Configuration, isPenstockError, type ErrorCode, type Principal } from '#libs/kernel';
 import { FORM, mediaType } from '../http/body.js';
 import { Caller } from '../http/caller.decorator.js';
@@ -36,6 +36,7 @@ const FORM_ERRORS: Partial<Record<ErrorCode, string>> = {
 export class IdentityController {
   constructor(
     private readonly logins: LoginService,
+    private readonly oidc: OidcLoginService,
     private readonly sessions: SessionService,
     private readonly users: UserService,
     private readonly keys: ApiKeyService,
@@ -50,7 +51,7 @@ export class IdentityController {
   @Operation('public')
   async providers(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     await this.csrf.ensure(request, response);
-    return { local: this.configuration.get('datapipelines.auth.local.enabled'), providers: [] };
+    return { local: this.configuration.get('datapipelines.auth.local.enabled'), providers: this.oidc.providers() };
   }
 
   @Post('/login')

@@ -4,6 +4,7 @@ import { PenstockError, toWireStamp } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { IdentitySettings } from '../identity-settings.js';
 import { UserRepository, type LocalAccount } from '../users/user.repository.js';
+import { GhostLockouts } from './ghost-lockouts.js';
 import { lockRefusal } from './lock-refusal.js';
 import { PasswordJudge, type JudgedAccount } from './password-judge.js';
 
@@ -14,14 +15,15 @@ export class LoginRefusals {
     private readonly db: Database,
     private readonly users: UserRepository,
     private readonly judge: PasswordJudge,
+    private readonly ghosts: GhostLockouts,
     private readonly audit: AuditLog,
     private readonly observer: AuditObserver,
     private readonly settings: IdentitySettings,
   ) {}
 
-  /** An unknown address and a wrong password look alike from outside; only the latter is counted. */
+  /** An unknown address and a wrong password look alike from outside; both are counted. */
   async wrong(actor: AuditActor, email: string, account: JudgedAccount | undefined): Promise<never> {
-    if (!account) return this.badCredentials(actor, email);
+    if (!account) return this.#wrongGhost(actor, email);
     const counted = await this.db.transaction(async (tx) => {
       const count = await this.judge.countFailure(tx, account);
       if (count) await this.audit.append(tx, actor, 'auth.login.bad_credentials', { email });
@@ -37,12 +39,23 @@ export class LoginRefusals {
     throw new PenstockError('auth.login.bad_credentials');
   }
 
+  /** Counted like an account's, or a lock would tell which addresses have one. */
+  async #wrongGhost(actor: AuditActor, email: string): Promise<never> {
+    const count = await this.ghosts.count(email);
+    await this.observer.observe(actor, 'auth.login.bad_credentials', { email });
+    if (count?.lockedUntil !== undefined) {
+      const locked_until = toWireStamp(count.lockedUntil);
+      await this.observer.observe(actor, 'auth.login.locked', { email, locked_until });
+    }
+    throw new PenstockError('auth.login.bad_credentials');
+  }
+
   async badCredentials(actor: AuditActor, email: string, reason?: string): Promise<never> {
     await this.observer.observe(actor, 'auth.login.bad_credentials', { email, reason });
     throw new PenstockError('auth.login.bad_credentials');
   }
 
-  async locked(actor: AuditActor, { email, lockedUntil }: LocalAccount): Promise<never> {
+  async locked(actor: AuditActor, { email, lockedUntil }: Pick<LocalAccount, 'email' | 'lockedUntil'>): Promise<never> {
     await this.observer.observe(actor, 'auth.login.bad_credentials', { email, reason: 'locked' });
     throw lockRefusal(lockedUntil);
   }

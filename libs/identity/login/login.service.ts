@@ -6,6 +6,7 @@ import { SecretHasher } from '../passwords/secret-hasher.js';
 import { SessionService } from '../sessions/session.service.js';
 import { normalEmail } from '../users/email.js';
 import { UserRepository } from '../users/user.repository.js';
+import { GhostLockouts } from './ghost-lockouts.js';
 import { LoginRefusals } from './login-refusals.js';
 import { PasswordChange } from './password-change.js';
 import { PasswordJudge, type JudgedAccount } from './password-judge.js';
@@ -18,6 +19,7 @@ export class LoginService {
     private readonly users: UserRepository,
     private readonly judge: PasswordJudge,
     private readonly hasher: SecretHasher,
+    private readonly ghosts: GhostLockouts,
     private readonly signIn: SignIn,
     private readonly refusals: LoginRefusals,
     private readonly sessions: SessionService,
@@ -33,7 +35,14 @@ export class LoginService {
   async login(email: string, password: string, facts: LoginFacts): Promise<LoginOutcome> {
     if (!this.settings.localAccounts) throw new PenstockError('request.not_found');
     const address = normalEmail(email);
-    const judgement = await this.judge.judge((q, hours) => this.users.accountByEmail(q, address, hours), password);
+    const judgement = await this.judge.judge(
+      (q, hours) => this.users.accountByEmail(q, address, hours),
+      password,
+      () => this.ghosts.lockedUntil(address),
+    );
+    if (judgement.verdict === 'ghost_locked') {
+      return this.refusals.locked(facts, { email: address, lockedUntil: judgement.lockedUntil });
+    }
     const actor: AuditActor = { ...facts, userId: judgement.account?.id };
     switch (judgement.verdict) {
       case 'locked':
@@ -58,10 +67,10 @@ export class LoginService {
     if (account.oneTimeExpired) return this.refusals.badCredentials(actor, account.email, 'one_time_expired');
     const { id, passwordHash } = account;
     const renewed = this.hasher.isOutdated(passwordHash) ? await this.hasher.hash(password) : undefined;
-    const outcome = await this.signIn.complete(account, 'pwd', facts, async (tx) => {
+    const outcome = await this.signIn.complete('pwd', facts, async (tx) => {
       const login = await this.users.enterLogin(tx, id, passwordHash);
       if (login && renewed !== undefined) await this.users.rehash(tx, id, passwordHash, renewed);
-      return login;
+      return login && { user: account, firstLogin: login.firstLogin };
     });
     return outcome ?? this.refusals.overtaken(actor, account);
   }

@@ -38,7 +38,7 @@ export class PasswordChange {
     authoriseSelf(principal, 'profile.password');
     const judgement = await this.judge.judge((q, hours) => this.users.accountById(q, principal.userId, hours), current);
     if (judgement.verdict === 'locked') throw lockRefusal(judgement.account.lockedUntil);
-    if (!judgement.account) throw new PenstockError('auth.password.no_local_account');
+    if (!('account' in judgement) || !judgement.account) throw new PenstockError('auth.password.no_local_account');
     if (judgement.verdict === 'wrong') return this.#refuseWrong(principal, judgement.account);
     await this.#requirePolicy(principal, judgement.account, current, next);
 

@@ -11,7 +11,8 @@ export type JudgedAccount = LocalAccount & { passwordHash: string };
 export type Judgement =
   | { verdict: 'right'; account: JudgedAccount }
   | { verdict: 'wrong'; account?: JudgedAccount }
-  | { verdict: 'locked'; account: LocalAccount };
+  | { verdict: 'locked'; account: LocalAccount }
+  | { verdict: 'ghost_locked'; lockedUntil: string };
 
 /** One password against one account, and the count of wrong ones (contract 04 §4.2). */
 @Injectable()
@@ -26,15 +27,20 @@ export class PasswordJudge {
   /**
    * Exactly one Argon2 verification, whether or not the account exists or has a password, and none while it is locked.
    * The lock is read inside the gate: a burst of guesses cannot all slip past it while they queue.
+   *
+   * @param ghostLock end of the lock of an address that no account with a password has
    */
   judge(
     find: (q: Queryable, oneTimeHours: number) => Promise<LocalAccount | undefined>,
     password: string,
+    ghostLock: () => Promise<string | undefined> = async () => undefined,
   ): Promise<Judgement> {
     return this.hasher.judged(async (checks): Promise<Judgement> => {
       const account = await find(this.db, this.settings.oneTimePasswordHours);
       if (account?.locked) return { verdict: 'locked', account };
       if (!isLocal(account)) {
+        const lockedUntil = await ghostLock();
+        if (lockedUntil !== undefined) return { verdict: 'ghost_locked', lockedUntil };
         await checks.matchesNothing(isStorable(password) ? password : '');
         return { verdict: 'wrong' };
       }

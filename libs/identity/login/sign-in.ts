@@ -10,6 +10,7 @@ import { CsrfTokens } from '../sessions/csrf-tokens.js';
 import { SessionIssuer } from '../sessions/session-issuer.js';
 import type { AuthenticationMethod } from '../sessions/session-jwt.js';
 import type { UserRecord } from '../users/user.repository.js';
+import { LastWorkspace } from './last-workspace.js';
 import { WorkspaceEntry } from './workspace-entry.js';
 
 export interface LoginFacts extends RequestFacts {
@@ -38,6 +39,7 @@ export class SignIn {
     private readonly csrf: CsrfTokens,
     private readonly audit: AuditLog,
     private readonly invalidations: Invalidations,
+    private readonly last: LastWorkspace,
   ) {}
 
   /**
@@ -45,24 +47,24 @@ export class SignIn {
    * @returns undefined when `enter` found that the proof no longer holds
    */
   async complete(
-    user: UserRecord,
     amr: AuthenticationMethod,
     facts: LoginFacts,
-    enter: (tx: Transaction) => Promise<{ firstLogin: boolean } | undefined>,
+    enter: (tx: Transaction) => Promise<{ user: UserRecord; firstLogin: boolean } | undefined>,
   ): Promise<LoginOutcome | undefined> {
     const opened = await this.db.transaction(async (tx) => {
       const login = await enter(tx);
       if (!login) return undefined;
+      const { user } = login;
       const session = await this.issuer.open(tx, user, amr, facts);
       const principal = sessionPrincipal(user, session, facts);
-      const workspaceId = await this.entry.enter(tx, principal, login.firstLogin);
+      const workspaceId = await this.entry.enter(tx, principal, login.firstLogin, await this.last.of(user.id));
       const { email, provider } = user;
       await this.audit.append(tx, principal, 'auth.login.success', { email, provider, amr, session_id: session.id });
       this.invalidations.announce(tx, 'user', user.id);
-      return { session, principal, workspaceId };
+      return { user, session, principal, workspaceId };
     });
     if (!opened) return undefined;
-    const { session, principal, workspaceId } = opened;
+    const { user, session, principal, workspaceId } = opened;
     const workspace = await this.directory.select(user, { rememberedId: workspaceId });
     return {
       token: await this.issuer.token(user, session, workspaceId),

@@ -20,14 +20,24 @@ export class WorkspaceEntry {
    * Pending invitations become memberships. Otherwise the first login ever of somebody without any makes a viewer of the
    * demo workspace; only the first, or people removed on purpose would come back.
    *
+   * @param lastUsedId workspace the person chose last, if that is known
    * @returns id of the workspace the session starts in; undefined when none is reachable
    */
-  async enter(tx: Transaction, principal: Principal, firstLogin: boolean): Promise<string | undefined> {
+  async enter(
+    tx: Transaction,
+    principal: Principal,
+    firstLogin: boolean,
+    lastUsedId?: string,
+  ): Promise<string | undefined> {
     const joined = await this.#materialise(tx, principal);
     const held = await this.memberships.membershipsOf(tx, principal.userId);
     if (!joined && firstLogin && held.length === 0 && !principal.superAdmin) {
       const demo = await this.#joinDemo(tx, principal);
       if (demo !== undefined) return demo;
+    }
+    // Whether a super admin still reaches it is judged when the session selects it.
+    if (lastUsedId !== undefined && (principal.superAdmin || held.some((each) => each.workspaceId === lastUsedId))) {
+      return lastUsedId;
     }
     return held[0]?.workspaceId ?? (principal.superAdmin ? DEFAULT_WORKSPACE_ID : undefined);
   }

@@ -1,3 +1,4 @@
+import { usableProviders } from './oidc-providers.js';
 import type { ConfigurationKey, ConfigurationValue } from './table.js';
 
 /** What a rule over several keys may look at. */
@@ -128,6 +129,24 @@ const seeding: CrossCheck[] = [
   },
 ];
 
+const providers: CrossCheck[] = [
+  {
+    keys: ['datapipelines.auth.base-url', 'datapipelines.auth.oidc.providers'],
+    problem: ({ get }) =>
+      get('datapipelines.auth.base-url') === undefined &&
+      usableProviders(get('datapipelines.auth.oidc.providers')).length > 0
+        ? 'is required with an identity provider, which sends people back to it'
+        : undefined,
+  },
+  {
+    keys: ['datapipelines.auth.oidc.providers', 'datapipelines.posture'],
+    problem: ({ hardened, get }) =>
+      hardened && get('datapipelines.auth.oidc.providers').some(({ issuerUri }) => !issuerUri.startsWith('https:'))
+        ? 'needs an https issuer-uri for every provider when hardened'
+        : undefined,
+  },
+];
+
 function isSeeded({ get }: CheckFacts): boolean {
   return Boolean(
     get('datapipelines.auth.local.bootstrap-password') ?? get('datapipelines.auth.local.bootstrap-password-hash'),
@@ -169,13 +188,14 @@ const hardening: CrossCheck[] = (
       problem: ({ get }) => (get('datapipelines.auth.cookie-secure') ? undefined : 'must be true when hardened'),
     },
     {
-      keys: ['datapipelines.auth.allow-local-only'],
+      keys: ['datapipelines.auth.allow-local-only', 'datapipelines.auth.oidc.providers'],
       problem: ({ get }) =>
-        get('datapipelines.auth.allow-local-only')
+        get('datapipelines.auth.allow-local-only') ||
+        usableProviders(get('datapipelines.auth.oidc.providers')).length > 0
           ? undefined
-          : 'must be true when hardened, because local passwords are the only way to sign in',
+          : 'must be true when hardened without auth.oidc.providers, because local passwords are then the only way to sign in',
     },
   ] satisfies CrossCheck[]
 ).map((check) => ({ ...check, problem: (facts) => (facts.hardened ? check.problem(facts) : undefined) }));
 
-export const CROSS_CHECKS: readonly CrossCheck[] = [...ordered, ...running, ...seeding, ...hardening];
+export const CROSS_CHECKS: readonly CrossCheck[] = [...ordered, ...running, ...seeding, ...providers, ...hardening];

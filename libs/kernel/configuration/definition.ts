@@ -33,6 +33,8 @@ export interface KeyDefinition<T> {
   readonly secret: boolean;
   /** A YAML sequence is accepted. */
   readonly many: boolean;
+  /** The YAML sequence is one of mappings; everywhere else the same is JSON. */
+  readonly structured?: boolean;
   /** The key stands for `<key>.<number>` of this range, each set on its own. */
   readonly numbered?: { min: number; max: number };
   readonly default: T | Derived<T>;
@@ -128,6 +130,14 @@ export function list(
   );
 }
 
+/** Several records: a YAML sequence of mappings, or the same as JSON text. Secret, because records may hold secrets. */
+export function records<T>(key: Described & { accepts: string; parse: (text: string) => Parsed<readonly T[]> }) {
+  return define<readonly T[]>(
+    { default: [], ...key },
+    { accepts: key.accepts, secret: true, many: true, structured: true, parse: key.parse },
+  );
+}
+
 /** Secrets by version number, each under `<key>.<number>`; the loader joins what it finds as `2=…,3=…`. */
 export function numberedSecrets(key: Described & { min: number; max: number; form: TextForm }) {
   return define<ReadonlyMap<number, string>>(
@@ -178,13 +188,14 @@ function choiceOf<V extends string>(values: readonly V[]): Pick<KeyDefinition<V>
 
 function define<T>(
   key: Described & { default: T | Derived<T> },
-  kind: Pick<KeyDefinition<T>, 'accepts' | 'parse' | 'numbered'> & { secret?: boolean; many?: boolean },
+  kind: Pick<KeyDefinition<T>, 'accepts' | 'parse' | 'numbered' | 'structured'> & { secret?: boolean; many?: boolean },
 ): KeyDefinition<T> {
   return {
     accepts: kind.accepts,
     secret: kind.secret ?? false,
     many: kind.many ?? false,
     numbered: kind.numbered,
+    ...(kind.structured === undefined ? {} : { structured: kind.structured }),
     default: key.default,
     about: key.about,
     aliases: key.aliases ?? {},

@@ -72,7 +72,7 @@ function flatten(
     } else if (value !== null && value !== '') {
       const problem = unknownKey(key) ?? (Array.isArray(value) ? sequenceProblem(key, value) : undefined);
       if (problem) complain(key, problem);
-      else into.set(key, Array.isArray(value) ? value.join(',') : String(value));
+      else into.set(key, Array.isArray(value) ? sequenceText(value) : String(value));
     }
   }
 }
@@ -101,8 +101,20 @@ function unknownKey(key: string): string | undefined {
 function sequenceProblem(key: string, items: unknown[]): string | undefined {
   const accepted = ACCEPTED.get(key);
   if (!accepted || !keyDefinition(accepted).many) return 'must be one value, not a sequence';
+  if (keyDefinition(accepted).structured) {
+    return items.every(isFlatMapping) ? undefined : 'must be a sequence of mappings with one text each';
+  }
   if (items.some((item) => typeof item !== 'string' || item.includes(','))) {
     return 'must be a sequence of texts without commas';
   }
   return undefined;
+}
+
+function isFlatMapping(item: unknown): item is ReadonlyMap<string, string> {
+  return item instanceof Map && [...item.values()].every((value) => typeof value === 'string');
+}
+
+function sequenceText(items: unknown[]): string {
+  if (!items.some(isFlatMapping)) return items.join(',');
+  return JSON.stringify(items.map((item) => (isFlatMapping(item) ? Object.fromEntries(item) : item)));
 }

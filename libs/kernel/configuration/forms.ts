@@ -87,6 +87,17 @@ export const EMAIL: TextForm = {
   },
 };
 
+/** The part of an address behind `@`, compared exactly: a subdomain is another domain. */
+export const DOMAIN: TextForm = {
+  accepts: 'domain such as `example.com`',
+  parse: (text) => {
+    const value = text.normalize('NFC').toLowerCase();
+    return value.length <= 253 && /^[^@\s*\p{Cc}.][^@\s*\p{Cc}]*$/u.test(value)
+      ? { value }
+      : { problem: 'must be a domain such as example.com, without @ or wildcard' };
+  },
+};
+
 export const ARGON2_HASH: TextForm = {
   accepts: 'Argon2id hash',
   parse: (value) =>

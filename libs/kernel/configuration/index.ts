@@ -2,3 +2,4 @@ export { Configuration, type ConfigurationMode, type ConfigurationValues } from 
 export { loadConfiguration, type LoadOptions } from './load.js';
 export { ConfigurationError, type ConfigurationViolation } from './violation.js';
 export type { ConfigurationKey, ConfigurationValue } from './table.js';
+export { usableProviders, type OidcProviderSetting } from './oidc-providers.js';

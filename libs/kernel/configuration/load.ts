@@ -11,6 +11,7 @@ import {
   type Environment,
 } from './environment.js';
 import { readConfigurationFile } from './file.js';
+import type { OidcProviderSetting } from './oidc-providers.js';
 import { missingSettings, type Purpose } from './requirements.js';
 import { SettingsReader } from './settings.js';
 import { ALL_KEYS, keyDefinition, type ConfigurationKey, type ConfigurationValue } from './table.js';
@@ -73,7 +74,15 @@ export function loadConfiguration(environment: Environment, options: LoadOptions
   if (embedded && (given.has('datapipelines.redis.url') || given.has('datapipelines.redis.host'))) {
     warnings.push('Redis is not used, because no metadata database is given: the server runs embedded');
   }
+  warnings.push(...providerWarnings(values.get('datapipelines.auth.oidc.providers') as readonly OidcProviderSetting[]));
   return new Configuration(embedded ? 'embedded' : 'external', values, warnings);
+}
+
+function providerWarnings(providers: readonly OidcProviderSetting[]): string[] {
+  return providers.flatMap(({ name, clientId, issuerUri }) => {
+    if (clientId === '') return [`The identity provider ${name} has no client-id and is not offered for signing in`];
+    return issuerUri.startsWith('https:') ? [] : [`The identity provider ${name} is reached without encryption`];
+  });
 }
 
 function readFileSettings(path: string | undefined, readFile: (path: string) => string) {

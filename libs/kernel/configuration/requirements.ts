@@ -1,3 +1,4 @@
+import { usableProviders } from './oidc-providers.js';
 import type { ConfigurationKey } from './table.js';
 import type { ConfigurationViolation } from './violation.js';
 
@@ -22,8 +23,11 @@ export function missingSettings(
   require(get('datapipelines.redis.url') ?? get('datapipelines.redis.host'), 'datapipelines.redis.url', '(REDIS_URL)');
   require(get('datapipelines.db.encryption-key'), 'datapipelines.db.encryption-key', '(DATAPIPELINES_MASTER_KEY)');
   require(get('datapipelines.jwt.secret'), 'datapipelines.jwt.secret', '(DATAPIPELINES_JWT_SECRET)');
-  require(get(
+  const providers = get('datapipelines.auth.oidc.providers');
+  require(
+    get('datapipelines.auth.local.enabled') || usableProviders(Array.isArray(providers) ? providers : []).length > 0,
     'datapipelines.auth.local.enabled',
-  ), 'datapipelines.auth.local.enabled', 'as true: there is no other way to sign in');
+    'as true, or a provider in datapipelines.auth.oidc.providers: there is no other way to sign in'
+  );
   return violations;
 }

@@ -4,6 +4,7 @@ import {
   CHANNELS,
   TransientStore,
   type ClaimKey,
+  type FailureLock,
   type IdempotencyClaim,
   type LeaseKind,
   type LoggedEvent,
@@ -218,6 +219,53 @@ export class MemoryTransientStore extends TransientStore {
       entries.set(key, count, FLAG_BYTES, entries.expiresAtMs(key) ?? entries.after(2 * seconds));
       return { count, resetAtSeconds: (window + 1) * seconds, nowSeconds };
     });
+  }
+
+  async ghostLock(subject: string, signal?: AbortSignal): Promise<string | undefined> {
+    const held = this.#enter(signal).get<number | string>(keys.ghost(subject));
+    return typeof held === 'string' ? held : undefined;
+  }
+
+  async countGhostFailure(
+    subject: string,
+    { limit, lockSeconds, keepSeconds }: { limit: number; lockSeconds: number; keepSeconds: number },
+    signal?: AbortSignal,
+  ): Promise<FailureLock | undefined> {
+    const entries = this.#enter(signal);
+    const key = keys.ghost(subject);
+    const held = entries.get<number | string>(key) ?? 0;
+    if (typeof held === 'string') return undefined;
+    const failures = held + 1;
+    if (failures < limit) {
+      entries.set(key, failures, FLAG_BYTES, entries.after(keepSeconds));
+      return { failures };
+    }
+    const endsAt = entries.after(lockSeconds);
+    const lockedUntil = new Date(endsAt).toISOString();
+    entries.set(key, lockedUntil, FLAG_BYTES, endsAt);
+    return { failures, lockedUntil };
+  }
+
+  async useOnce(subject: string, ttlSeconds: number, signal?: AbortSignal): Promise<boolean> {
+    const entries = this.#enter(signal);
+    const key = keys.usedOnce(subject);
+    if (entries.get(key) !== undefined) return false;
+    entries.set(key, true, FLAG_BYTES, entries.after(ttlSeconds));
+    return true;
+  }
+
+  async rememberWorkspace(
+    userId: string,
+    workspaceId: string,
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const entries = this.#enter(signal);
+    entries.set(keys.lastWorkspace(userId), workspaceId, workspaceId.length, entries.after(ttlSeconds));
+  }
+
+  async lastWorkspace(userId: string, signal?: AbortSignal): Promise<string | undefined> {
+    return this.#enter(signal).get<string>(keys.lastWorkspace(userId));
   }
 
   async publish(channel: string, message: string, signal?: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@ import {
   CHANNELS,
   TransientStore,
   type ClaimKey,
+  type FailureLock,
   type IdempotencyClaim,
   type LeaseKind,
   type LoggedEvent,
@@ -224,6 +225,41 @@ export class RedisTransientStore extends TransientStore {
     }));
   }
 
+  async ghostLock(subject: string, signal?: AbortSignal): Promise<string | undefined> {
+    const held = await this.#ask(() => this.redis.get(keys.ghost(subject)), signal);
+    return held?.startsWith('L') ? stampOf(held.slice(1)) : undefined;
+  }
+
+  async countGhostFailure(
+    subject: string,
+    { limit, lockSeconds, keepSeconds }: { limit: number; lockSeconds: number; keepSeconds: number },
+    signal?: AbortSignal,
+  ): Promise<FailureLock | undefined> {
+    const args = [limit, lockSeconds, keepSeconds];
+    const answer = await this.#run(scripts.countGhostFailure, [keys.ghost(subject)], args, signal);
+    if (!Array.isArray(answer)) return undefined;
+    const [failures, ends] = answer as [number, string];
+    return ends === '' ? { failures } : { failures, lockedUntil: stampOf(ends) };
+  }
+
+  async useOnce(subject: string, ttlSeconds: number, signal?: AbortSignal): Promise<boolean> {
+    const set = () => this.redis.set(keys.usedOnce(subject), '1', 'EX', ttlSeconds, 'NX');
+    return (await this.#ask(set, signal)) === 'OK';
+  }
+
+  async rememberWorkspace(
+    userId: string,
+    workspaceId: string,
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    await this.#ask(() => this.redis.set(keys.lastWorkspace(userId), workspaceId, 'EX', ttlSeconds), signal);
+  }
+
+  async lastWorkspace(userId: string, signal?: AbortSignal): Promise<string | undefined> {
+    return (await this.#ask(() => this.redis.get(keys.lastWorkspace(userId)), signal)) ?? undefined;
+  }
+
   async publish(channel: string, message: string, signal?: AbortSignal): Promise<void> {
     await this.#ask(() => this.redis.publish(channel, message), signal);
   }
@@ -262,6 +298,12 @@ export class RedisTransientStore extends TransientStore {
     });
     return untilAborted(answer, signal);
   }
+}
+
+/** Microseconds of the epoch as a stamp; as text, because they are more than a millisecond clock can hold. */
+function stampOf(microseconds: string): string {
+  const second = new Date(Number(microseconds.slice(0, -6)) * 1000).toISOString().slice(0, 19);
+  return `${second}.${microseconds.slice(-6)}Z`;
 }
 
 function claimOf(answer: unknown): IdempotencyClaim {

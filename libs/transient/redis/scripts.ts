@@ -132,3 +132,18 @@ for at = 1, #ARGV, 2 do
 end
 return answer
 `);
+
+/** KEYS ghost; ARGV limit, length of a lock and of an unlocked count in seconds. Nil while locked, else count and the end of the lock in microseconds. */
+export const countGhostFailure = new Script(`
+local held = redis.call('GET', KEYS[1])
+if held and string.sub(held, 1, 1) == 'L' then return false end
+local count = redis.call('INCR', KEYS[1])
+if count < tonumber(ARGV[1]) then
+  redis.call('EXPIRE', KEYS[1], ARGV[3])
+  return {count, ''}
+end
+local time = redis.call('TIME')
+local ends = string.format('%d%06d', tonumber(time[1]) + tonumber(ARGV[2]), tonumber(time[2]))
+redis.call('SET', KEYS[1], 'L' .. ends, 'EX', ARGV[2])
+return {count, ends}
+`);

@@ -1,5 +1,6 @@
-import { flag, integer, list, optionalText, secret, type DefaultFacts } from '../definition.js';
-import { ARGON2_HASH, CIDR, EMAIL, ORIGIN, SCOPE } from '../forms.js';
+import { choice, flag, integer, list, optionalText, records, secret, type DefaultFacts } from '../definition.js';
+import { ARGON2_HASH, CIDR, DOMAIN, EMAIL, ORIGIN, SCOPE } from '../forms.js';
+import { OIDC_PROVIDERS, type OidcProviderSetting } from '../oidc-providers.js';
 import { isHardened } from './server.js';
 
 function secureByDefault(facts: DefaultFacts): boolean {
@@ -56,6 +57,19 @@ export const signInKeys = {
   'datapipelines.auth.bootstrap-admin-email': optionalText({
     form: EMAIL,
     about: 'The account created with this address becomes super administrator, once.',
+  }),
+  'datapipelines.auth.oidc.providers': records<OidcProviderSetting>({
+    ...OIDC_PROVIDERS,
+    about:
+      'Identity providers people sign in through (OpenID Connect): `name`, `client-id`, `client-secret`, `issuer-uri`, and optionally `display-name` and `trust-email-without-verified-claim`.',
+  }),
+  'datapipelines.auth.oidc.relink-policy': choice(['verified-email', 'never'], {
+    default: 'verified-email',
+    about: 'Whether somebody whose verified address is known from another provider may sign in through a new one.',
+  }),
+  'datapipelines.auth.allowlist.domains': list({
+    form: DOMAIN,
+    about: 'E-mail domains of people who may sign in through a provider or be invited; empty admits all.',
   }),
   'datapipelines.auth.local.enabled': flag({
     default: { says: 'true in embedded mode, else false', from: (facts) => facts.embedded },

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { AuditLog, type AuditActor } from '#libs/audit';
+import { newId, PenstockError } from '#libs/kernel';
+import type { Transaction } from '#libs/persistence';
+import { IdentitySettings } from '../identity-settings.js';
+import { lockEmail } from '../users/user.repository.js';
+import { OidcAccountRepository, type OidcAccount } from './oidc-accounts.repository.js';
+import type { OidcIdentity } from './oidc-claims.js';
+
+export type Resolution =
+  | { verdict: 'entered'; account: OidcAccount }
+  | { verdict: 'inactive'; account: OidcAccount }
+  | { verdict: 'mismatch'; storedProvider: string };
+
+/** Rows that only wait for their person to arrive; a verified address links them. */
+const PLACEHOLDERS = new Set(['bootstrap', 'local']);
+/** Rows that nobody ever signs in to. */
+const CLOSED = new Set(['system', 'erased']);
+
+/**
+ * The user row of an identity: found, linked, or made (contract 04 §3, table "Row found by"). A recycled address never
+ * inherits an account, and linking never grants administration.
+ */
+@Injectable()
+export class OidcAccounts {
+  constructor(
+    private readonly accounts: OidcAccountRepository,
+    private readonly audit: AuditLog,
+    private readonly settings: IdentitySettings,
+  ) {}
+
+  /** Writes only when the verdict is `entered`. */
+  async resolve(tx: Transaction, identity: OidcIdentity, facts: AuditActor): Promise<Resolution> {
+    // Invitations of the address and other first logins with it wait here (04 §7.4).
+    await lockEmail(tx, identity.email);
+    const resolution = await this.#find(tx, identity, facts);
+    if (resolution) return resolution;
+    const isAdmin = identity.email === this.settings.bootstrapAdminEmail;
+    const made = await this.accounts.insert(tx, newId(), identity, isAdmin);
+    if (!made) {
+      // The same person arrived under another address at this moment, and was first.
+      const found = await this.#find(tx, identity, facts);
+      if (found) return found;
+      throw new PenstockError('internal', { message: 'A new account was neither made nor found.' });
+    }
+    await this.#recordCreation(tx, made, facts);
+    await this.accounts.refresh(tx, made.id, identity);
+    return { verdict: 'entered', account: made };
+  }
+
+  async #find(tx: Transaction, identity: OidcIdentity, facts: AuditActor): Promise<Resolution | undefined> {
+    const known = await this.accounts.byIdentity(tx, identity);
+    if (known) return this.#enter(tx, known, identity, facts);
+    const sameEmail = await this.accounts.byEmail(tx, identity.email);
+    if (!sameEmail) return undefined;
+    if (!this.#mayLink(sameEmail, identity)) return { verdict: 'mismatch', storedProvider: sameEmail.provider };
+    if (!sameEmail.isActive) return { verdict: 'inactive', account: sameEmail };
+    await this.accounts.link(tx, sameEmail.id, identity);
+    await this.audit.append(tx, { ...facts, userId: sameEmail.id }, 'auth.user.identity_linked', {
+      from: sameEmail.provider,
+      to: identity.provider,
+    });
+    return this.#refreshed(tx, { ...sameEmail, provider: identity.provider }, identity);
+  }
+
+  async #enter(
+    tx: Transaction,
+    known: OidcAccount,
+    identity: OidcIdentity,
+    facts: AuditActor,
+  ): Promise<Resolution | undefined> {
+    if (!known.isActive) return { verdict: 'inactive', account: known };
+    if (known.email === identity.email) return this.#refreshed(tx, known, identity);
+    if (!(await this.accounts.changeEmail(tx, known.id, identity.email))) {
+      return { verdict: 'mismatch', storedProvider: known.provider };
+    }
+    await this.audit.append(tx, { ...facts, userId: known.id }, 'auth.user.email_changed', {
+      from: known.email,
+      to: identity.email,
+    });
+    return this.#refreshed(tx, { ...known, email: identity.email }, identity);
+  }
+
+  async #refreshed(tx: Transaction, account: OidcAccount, identity: OidcIdentity): Promise<Resolution> {
+    await this.accounts.refresh(tx, account.id, identity);
+    return { verdict: 'entered', account: { ...account, displayName: identity.displayName } };
+  }
+
+  #mayLink(account: OidcAccount, identity: OidcIdentity): boolean {
+    if (CLOSED.has(account.provider) || account.provider === identity.provider) return false;
+    if (PLACEHOLDERS.has(account.provider)) return true;
+    return this.settings.relinkPolicy === 'verified-email' && identity.emailVerified === 'literally';
+  }
+
+  async #recordCreation(tx: Transaction, { id, email, isAdmin }: OidcAccount, facts: AuditActor): Promise<void> {
+    const actor = { ...facts, userId: id };
+    const target = { actor: id, target_user_id: id };
+    await this.audit.append(tx, actor, 'auth.user.created', { ...target, email, method: 'oidc' });
+    if (!isAdmin) return;
+    await this.audit.append(tx, actor, 'auth.user.admin_granted', { ...target, actor: 'bootstrap' });
+  }
+}
