@@ -1,4 +1,11 @@
-import { Configuration, PenstockError, SCOPES, usableProviders, type OidcProviderSetting, type Scope } from '#libs/kernel';
+import {
+  Configuration,
+  PenstockError,
+  SCOPES,
+  usableProviders,
+  type OidcProviderSetting,
+  type Scope,
+} from '#libs/kernel';
 
 /** What the configuration says about identity, read once at boot; keys of contract 04 §14. */
 export interface IdentityOptions {

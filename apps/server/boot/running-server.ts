@@ -3,7 +3,15 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import { Drain, ExecutionJobs } from '#libs/executions';
-import { AccessTrail, Authenticator, BootstrapAdmin, CsrfTokens, OidcLoginService, SystemActor, UseStamps } from '#libs/identity';
+import {
+  AccessTrail,
+  Authenticator,
+  BootstrapAdmin,
+  CsrfTokens,
+  OidcLoginService,
+  SystemActor,
+  UseStamps,
+} from '#libs/identity';
 import { Clock, Configuration, Logger, PenstockError, SystemClock } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { ContentGate } from '#libs/pipelines';

@@ -60,7 +60,15 @@ const PREFIXES: readonly [string, PathClass][] = [
 ];
 
 /** The classes of the public list (04 §2): no credential is asked for, and none is looked at. */
-const PUBLIC: ReadonlySet<PathClass> = new Set(['login', 'oidc', 'public_rest', 'probe', 'docs', 'asset', 'public_page']);
+const PUBLIC: ReadonlySet<PathClass> = new Set([
+  'login',
+  'oidc',
+  'public_rest',
+  'probe',
+  'docs',
+  'asset',
+  'public_page',
+]);
 
 export function isPublic(pathClass: PathClass): boolean {
   return PUBLIC.has(pathClass);

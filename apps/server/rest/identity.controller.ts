@@ -1,7 +1,14 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { ApiKeyService, LoginService, OidcLoginService, SessionService, UserService, type MeView } from '#libs/identity';
+import {
+  ApiKeyService,
+  LoginService,
+  OidcLoginService,
+  SessionService,
+  UserService,
+  type MeView,
+} from '#libs/identity';
 import { Configuration, isPenstockError, type ErrorCode, type Principal } from '#libs/kernel';
 import { FORM, mediaType } from '../http/body.js';
 import { Caller } from '../http/caller.decorator.js';

@@ -25,11 +25,7 @@ export class OidcController {
 
   @Get('/oauth2/authorization/:provider')
   @Operation('public')
-  async begin(
-    @Param('provider') provider: string,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+  async begin(@Param('provider') provider: string, @Req() request: Request, @Res() response: Response): Promise<void> {
     await this.#tellingThePage(request, response, async () => {
       const returnTo = new URLSearchParams(contextOf(request).path.query).get('return_to');
       const begun = await this.logins.begin(provider, returnTo, factsOf(request, 'session'));
@@ -40,11 +36,7 @@ export class OidcController {
 
   @Get('/login/oauth2/code/:provider')
   @Operation('public')
-  async finish(
-    @Param('provider') provider: string,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
+  async finish(@Param('provider') provider: string, @Req() request: Request, @Res() response: Response): Promise<void> {
     const sealed = this.cookies.transaction(request);
     // Used up whatever comes of it.
     this.cookies.clearTransaction(response);

@@ -23,7 +23,9 @@ export class OidcAccountRepository {
   }
 
   async byEmail(tx: Queryable, email: string): Promise<OidcAccount | undefined> {
-    const [row] = await tx.query<OidcAccount>(`SELECT ${RECORD} FROM users WHERE email = $1 FOR NO KEY UPDATE`, [email]);
+    const [row] = await tx.query<OidcAccount>(`SELECT ${RECORD} FROM users WHERE email = $1 FOR NO KEY UPDATE`, [
+      email,
+    ]);
     return row;
   }
 

@@ -16,7 +16,7 @@ const UNAVAILABLE_MS = 60_000;
 /** After this, what the provider published is read again; the old stays in use if that fails. */
 const FRESH_MS = 3_600_000;
 /** Unknown key ids cause at most one read of the keys in this time, so a rotation is seen and a flood is not passed on. */
-const KEYS_COOLDOWN_MS = 5_000;
+const KEYS_COOLDOWN_MS = 1_000;
 
 interface Discovered {
   configuration: openid.Configuration;

@@ -128,7 +128,9 @@ export class OidcLoginService {
       if (resolution.verdict !== 'entered') return undefined;
       const { account } = resolution;
       if (identity.emailVerified === 'assumed') {
-        await this.audit.append(tx, { ...facts, userId: account.id }, 'auth.login.email_verified_assumed', { provider });
+        await this.audit.append(tx, { ...facts, userId: account.id }, 'auth.login.email_verified_assumed', {
+          provider,
+        });
       }
       return { user: account, firstLogin: account.firstLogin };
     });

@@ -84,7 +84,7 @@ describe('loadConfiguration', () => {
       'datapipelines.redis.url is required (REDIS_URL)',
       'datapipelines.db.encryption-key is required (DATAPIPELINES_MASTER_KEY)',
       'datapipelines.jwt.secret is required (DATAPIPELINES_JWT_SECRET)',
-      'datapipelines.auth.local.enabled is required as true: there is no other way to sign in',
+      'datapipelines.auth.local.enabled is required as true, or a provider in datapipelines.auth.oidc.providers: there is no other way to sign in',
       'datapipelines.result.ttl-min-seconds (400) must not be above datapipelines.result.ttl-default-seconds (300)',
     ]);
   });

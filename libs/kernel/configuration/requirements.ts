@@ -24,10 +24,8 @@ export function missingSettings(
   require(get('datapipelines.db.encryption-key'), 'datapipelines.db.encryption-key', '(DATAPIPELINES_MASTER_KEY)');
   require(get('datapipelines.jwt.secret'), 'datapipelines.jwt.secret', '(DATAPIPELINES_JWT_SECRET)');
   const providers = get('datapipelines.auth.oidc.providers');
-  require(
-    get('datapipelines.auth.local.enabled') || usableProviders(Array.isArray(providers) ? providers : []).length > 0,
-    'datapipelines.auth.local.enabled',
-    'as true, or a provider in datapipelines.auth.oidc.providers: there is no other way to sign in'
-  );
+  require(get('datapipelines.auth.local.enabled') ||
+    usableProviders(Array.isArray(providers) ? providers : []).length >
+      0, 'datapipelines.auth.local.enabled', 'as true, or a provider in datapipelines.auth.oidc.providers: there is no other way to sign in');
   return violations;
 }

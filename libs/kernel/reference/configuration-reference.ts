@@ -10,11 +10,30 @@ A setting comes from the environment, else from the YAML file that \`DATAPIPELIN
 
 At start every mistake is reported at once and the server ends with status 1; an unknown key in the file is a mistake. Values of secrets are never shown.
 
+## Identity providers
+
+\`datapipelines.auth.oidc.providers\` is a list of mappings. In the file:
+
+\`\`\`yaml
+datapipelines:
+  auth:
+    base-url: https://data.example.com
+    oidc:
+      providers:
+        - name: acme
+          display-name: Acme
+          issuer-uri: https://login.acme.example
+          client-id: penstock
+          client-secret: the-secret-of-the-client
+\`\`\`
+
+In the environment it is the same as JSON, in \`DATAPIPELINES_AUTH_OIDC_PROVIDERS\` or in the file that \`DATAPIPELINES_AUTH_OIDC_PROVIDERS_FILE\` names. Register \`https://data.example.com/login/oauth2/code/acme\` at the provider as the address people come back to.
+
 ## What must be set
 
 Nothing, to try it out: without a database the server starts its own PostgreSQL under \`.penstock/\`, keeps what is transient in memory and makes its secrets itself. This embedded mode is refused when \`NODE_ENV=production\`.
 
-With a database (\`DATABASE_URL\`) these are required as well: \`REDIS_URL\`, \`DATAPIPELINES_MASTER_KEY\`, \`DATAPIPELINES_JWT_SECRET\`, and a way to sign in (\`DATAPIPELINES_AUTH_LOCAL_ENABLED=true\`). A migration (\`npm run migrate\`) needs the database only.`;
+With a database (\`DATABASE_URL\`) these are required as well: \`REDIS_URL\`, \`DATAPIPELINES_MASTER_KEY\`, \`DATAPIPELINES_JWT_SECRET\`, and a way to sign in (\`DATAPIPELINES_AUTH_LOCAL_ENABLED=true\`, or an identity provider). A migration (\`npm run migrate\`) needs the database only.`;
 
 /** `docs/configuration.md`: every key with variable, default, bounds and meaning. */
 export function renderConfigurationReference(): string {

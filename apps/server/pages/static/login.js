@@ -4,9 +4,12 @@ const SENTENCES = {
   credentials: 'E-mail or password is wrong.',
   locked: 'Too many wrong passwords: this account is locked for a while.',
   inactive: 'This account is not active. Ask an administrator.',
-  oidc_error: 'Signing in through the provider did not work. Please start again; if it keeps failing, tell your administrator.',
-  domain_not_allowed: 'Addresses of this e-mail domain are not admitted here. Use your work account, or ask the administrator.',
-  identity_mismatch: 'This e-mail address already belongs to an account with another sign-in. Ask an administrator to reset its identity.',
+  oidc_error:
+    'Signing in through the provider did not work. Please start again; if it keeps failing, tell your administrator.',
+  domain_not_allowed:
+    'Addresses of this e-mail domain are not admitted here. Use your work account, or ask the administrator.',
+  identity_mismatch:
+    'This e-mail address already belongs to an account with another sign-in. Ask an administrator to reset its identity.',
 };
 const refused = new URLSearchParams(window.location.search).get('error');
 document.getElementById('refusal').textContent = SENTENCES[refused] ?? '';
