@@ -5,3 +5,4 @@ export * from './refusal.js';
 export * from './statements.js';
 export * from './folder-path.js';
 export * from './browse.js';
+export * from './release-mark.js';

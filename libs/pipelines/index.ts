@@ -8,6 +8,8 @@ export { PipelineAuthoring, type ValidationReport } from './pipeline-authoring.j
 export { PipelineReading, type PipelineLevel } from './pipeline-reading.js';
 export { PipelineBatchReading, pipelineVersionKey, type PipelineVersionRef } from './pipeline-batch-reading.js';
 export { PipelineLifecycle, type PurgeOptions, type PurgeReport, type ReleaseOptions } from './pipeline-lifecycle.js';
+export { PipelineTransfer, type PipelineImportReport } from './transfer/pipeline-transfer.js';
+export type { PipelineFile } from './transfer/pipeline-file.js';
 export type { PipelineFilter } from './pipeline-browse.repository.js';
 export {
   definitionOf,

@@ -171,6 +171,40 @@ export class PipelineRepository {
     );
   }
 
+  /** The index row of an imported pipeline, under the file's id if it has one; undefined when name or id are taken. */
+  async createEntity(
+    tx: Transaction,
+    workspaceId: string,
+    id: string | undefined,
+    fields: IndexFields,
+    owner: string,
+  ): Promise<string | undefined> {
+    const [row] = await tx.query<{ id: string }>(
+      `INSERT INTO pipelines (id, workspace_id, name, display_name, description, owner_id)
+       VALUES (COALESCE($1::uuid, gen_random_uuid()), $2, $3, $4, $5, $6)
+       ON CONFLICT DO NOTHING RETURNING id`,
+      [id ?? null, workspaceId, fields.name, fields.displayName, fields.description, owner],
+    );
+    return row?.id;
+  }
+
+  /** A release that was made elsewhere; `releasedAt` is when, now if it is not known. */
+  async insertReleased(
+    tx: Transaction,
+    pipelineId: string,
+    version: number,
+    body: JsonObject,
+    importedBy: string,
+    releasedAt: string | undefined,
+  ): Promise<void> {
+    await tx.execute(
+      `INSERT INTO pipeline_versions (pipeline_id, version, body_json, status, body_hash,
+                                      created_by, released_by, released_at)
+       VALUES ($2, $3, $1::jsonb, 'RELEASED', ${hashOf(1)}, $4, $4, COALESCE($5::timestamptz, NOW()))`,
+      [writeJson(body), pipelineId, version, importedBy, releasedAt ?? null],
+    );
+  }
+
   /** False when the draft no longer has the base hash. */
   async overwriteDraft(
     tx: Transaction,

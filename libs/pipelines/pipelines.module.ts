@@ -12,6 +12,7 @@ import { PipelineLifecycle } from './pipeline-lifecycle.js';
 import { PipelineReading } from './pipeline-reading.js';
 import { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
 import { PipelineRepository } from './pipeline.repository.js';
+import { PipelineTransfer } from './transfer/pipeline-transfer.js';
 import { DocumentValidation } from './validation/document-validation.js';
 import { DryRender } from './validation/dry-render.js';
 import { DuckDbStatementParser } from './validation/duckdb-statement-parser.js';
@@ -24,6 +25,7 @@ const faces = [
   PipelineBatchReading,
   PipelineLifecycle,
   PipelineCatalog,
+  PipelineTransfer,
   ContextBuilder,
   ContentGate,
   PipelineDatasourceReferences,

@@ -7,6 +7,13 @@ export { TemplateBatchReading } from './template-batch-reading.js';
 export { TemplateLifecycle } from './template-lifecycle.js';
 export { TemplatePreview, type BoundPreview, type PreviewRequest, type PreviewResult } from './template-preview.js';
 export { TemplateReleases, type UnreleasedPin } from './template-releases.js';
+export {
+  offeredTemplates,
+  TemplateTransfer,
+  type ImportedTemplate,
+  type TemplateImportReport,
+} from './transfer/template-transfer.js';
+export type { ReadTemplateFile, TemplateFile } from './transfer/template-file.js';
 export { ExclusiveDrafts } from './exclusive-drafts.js';
 export { TemplatePins, type TemplatePinReference, type TemplatePinReport } from './template-pins.js';
 export type { TemplateFilter } from './template-browse.repository.js';

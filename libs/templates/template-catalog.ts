@@ -52,8 +52,9 @@ export class TemplateCatalog {
     workspaceId: string,
     refs: readonly TemplateRef[],
     q: Queryable = this.database,
+    offered: ReadonlyMap<string, PinnedTemplate> = new Map(),
   ): Promise<Map<string, TemplateClosure>> {
-    const loaded = await this.#walk(workspaceId, refs, q);
+    const loaded = await this.#walk(workspaceId, refs, q, offered);
     const closures = new Map<string, TemplateClosure>();
     for (const ref of refs) {
       const template = loaded.get(refKey(ref));
@@ -62,13 +63,17 @@ export class TemplateCatalog {
     return closures;
   }
 
-  /** As `load`, and for what is absent whether the name exists at all. */
+  /**
+   * As `load`, and for what is absent whether the name exists at all. `offered` are versions that an import brings, by
+   * `refKey`: they stand in for what is not stored yet.
+   */
   async lookup(
     workspaceId: string,
     refs: readonly TemplateRef[],
-    q: Queryable = this.database,
+    offered: ReadonlyMap<string, PinnedTemplate> = new Map(),
   ): Promise<Map<string, TemplateLookup>> {
-    const closures = await this.load(workspaceId, refs, q);
+    const q = this.database;
+    const closures = await this.load(workspaceId, refs, q, offered);
     const absent = refs.filter((ref) => !closures.has(refKey(ref)));
     const names = absent.length === 0 ? [] : await this.#existing(workspaceId, absent, q);
     const known = new Set(names);
@@ -108,7 +113,12 @@ export class TemplateCatalog {
   }
 
   /** Breadth first over references not seen yet, so that a circle ends and each version is read once. */
-  async #walk(workspaceId: string, refs: readonly TemplateRef[], q: Queryable): Promise<Map<string, PinnedTemplate>> {
+  async #walk(
+    workspaceId: string,
+    refs: readonly TemplateRef[],
+    q: Queryable,
+    offered: ReadonlyMap<string, PinnedTemplate>,
+  ): Promise<Map<string, PinnedTemplate>> {
     const loaded = new Map<string, PinnedTemplate>();
     const asked = new Set<string>();
     let level = unseen(refs, asked);
@@ -121,7 +131,10 @@ export class TemplateCatalog {
            JOIN template_versions v ON v.template_id = t.id AND v.version = ref.version`,
         [workspaceId, level.map(({ id }) => id), level.map(({ version }) => version)],
       );
-      const found = rows.map((row): PinnedTemplate => ({ ...row, imports: readImports(row.imports) }));
+      const stored = rows.map((row): PinnedTemplate => ({ ...row, imports: readImports(row.imports) }));
+      const known = new Set(stored.map(({ name, version }) => refKey({ id: name, version })));
+      const brought = level.map(refKey).filter((key) => !known.has(key));
+      const found = [...stored, ...brought.flatMap((key) => offered.get(key) ?? [])];
       for (const template of found) loaded.set(`${template.name}@${template.version}`, template);
       level = unseen(
         found.flatMap(({ imports }) => imports),

@@ -105,7 +105,7 @@ export class TemplateReleases {
 }
 
 /** Every template of the closures once, each after the libraries it imports. */
-function librariesFirst(closures: readonly TemplateClosure[]): PinnedTemplate[] {
+export function librariesFirst(closures: readonly TemplateClosure[]): PinnedTemplate[] {
   const ordered = new Map<string, PinnedTemplate>();
   const visit = (
     template: PinnedTemplate,

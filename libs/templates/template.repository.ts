@@ -198,6 +198,56 @@ export class TemplateRepository {
     );
   }
 
+  /** Makes the index rows that do not exist yet; names that do are left as they are. */
+  async createEntities(
+    tx: Transaction,
+    workspaceId: string,
+    entities: readonly { name: string; displayName: string; description: string }[],
+    createdBy: string,
+  ): Promise<void> {
+    await tx.execute(
+      `INSERT INTO templates (workspace_id, name, display_name, description, created_by)
+       SELECT $1, x.name, x.display_name, x.description, $5
+         FROM unnest($2::text[], $3::text[], $4::text[]) AS x(name, display_name, description)
+        ORDER BY x.name COLLATE "C"
+       ON CONFLICT (workspace_id, name) DO NOTHING`,
+      [
+        workspaceId,
+        entities.map(({ name }) => name),
+        entities.map(({ displayName }) => displayName),
+        entities.map(({ description }) => description),
+        createdBy,
+      ],
+    );
+  }
+
+  /** The dialect each template is written for: that of its stored versions, which all have one. */
+  async dialects(q: Queryable, ids: readonly string[]): Promise<Map<string, Dialect>> {
+    const rows = await q.query<{ id: string; dialect: Dialect }>(
+      `SELECT DISTINCT ON (template_id) template_id AS id, dialect
+         FROM template_versions WHERE template_id = ANY($1::uuid[]) ORDER BY template_id, version DESC`,
+      [ids],
+    );
+    return new Map(rows.map(({ id, dialect }) => [id, dialect]));
+  }
+
+  /** A release that was made elsewhere; `releasedAt` is when, now if it is not known. */
+  async insertReleased(
+    tx: Transaction,
+    templateId: string,
+    version: number,
+    content: VersionContent,
+    importedBy: string,
+    releasedAt: string | undefined,
+  ): Promise<void> {
+    await tx.execute(
+      `INSERT INTO template_versions (template_id, version, dialect, is_library, imports_json, body, status, body_hash,
+                                      created_by, released_by, released_at)
+       VALUES ($5, $6, $1, $2, $3::jsonb, $4, 'RELEASED', ${hashOf(1)}, $7, $7, COALESCE($8::timestamptz, NOW()))`,
+      [...contentValues(content), templateId, version, importedBy, releasedAt ?? null],
+    );
+  }
+
   /** False when the draft no longer has the base hash. */
   async overwriteDraft(
     tx: Transaction,

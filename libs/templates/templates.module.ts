@@ -11,6 +11,7 @@ import { TemplatePreview } from './template-preview.js';
 import { TemplateReading } from './template-reading.js';
 import { TemplateReleases } from './template-releases.js';
 import { TemplateRepository } from './template.repository.js';
+import { TemplateTransfer } from './transfer/template-transfer.js';
 import { TemplateValidation } from './template-validation.js';
 
 const faces = [
@@ -22,6 +23,7 @@ const faces = [
   TemplateBatchReading,
   TemplateLifecycle,
   TemplatePreview,
+  TemplateTransfer,
   ExclusiveDrafts,
 ];
 

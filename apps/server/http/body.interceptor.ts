@@ -7,6 +7,7 @@ import { readBody, type BodyLimits } from './body.js';
 export function bodyLimits(configuration: Configuration): BodyLimits {
   return {
     request: configuration.get('datapipelines.limits.max-request-bytes'),
+    import: configuration.get('datapipelines.limits.max-import-bytes'),
     graphql: configuration.get('datapipelines.graphql.max-body-bytes'),
   };
 }

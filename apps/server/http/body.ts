@@ -5,13 +5,18 @@ import { contextOf } from './request-context.js';
 /** Bytes of a request body. */
 export interface BodyLimits {
   request: number;
+  /** Of pipeline and template imports. */
+  import: number;
   graphql: number;
 }
 
+const IMPORTS = new Set(['/api/v1/pipelines/import', '/api/v1/templates/import']);
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 function limitFor(request: Request, limits: BodyLimits): number {
-  return contextOf(request).path.class.startsWith('graphql') ? limits.graphql : limits.request;
+  const { path } = contextOf(request);
+  if (path.class.startsWith('graphql')) return limits.graphql;
+  return IMPORTS.has(path.path) ? limits.import : limits.request;
 }
 
 /** Refuses a body that announces itself as too large, before anybody is authenticated. */

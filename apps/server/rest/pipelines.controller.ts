@@ -1,8 +1,15 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { PenstockError, type Principal } from '#libs/kernel';
-import { PipelineAuthoring, PipelineLifecycle, PipelineReading, type PipelineView } from '#libs/pipelines';
+import {
+  PipelineAuthoring,
+  PipelineLifecycle,
+  PipelineReading,
+  PipelineTransfer,
+  type PipelineFile,
+  type PipelineView,
+} from '#libs/pipelines';
 import { Caller } from '../http/caller.decorator.js';
 import { Versioned } from '../http/envelope.interceptor.js';
 import { bodyObject, listBody, parseInput, queryFlag, queryText, wholeNumber } from '../http/input.js';
@@ -21,6 +28,7 @@ export class PipelinesController {
     private readonly authoring: PipelineAuthoring,
     private readonly lifecycle: PipelineLifecycle,
     private readonly reading: PipelineReading,
+    private readonly transfer: PipelineTransfer,
     private readonly paging: Paging,
   ) {}
 
@@ -53,10 +61,32 @@ export class PipelinesController {
     return this.authoring.validate(caller, bodyObject(request));
   }
 
+  /** An exported file as it is, or a pipeline record alone. 201 when the version is new here, 200 when it was there. */
+  @Post('import')
+  @Operation('pipeline.import')
+  async import(
+    @Caller() caller: Principal,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<unknown> {
+    const { pipeline, imported, templates } = await this.transfer.import(caller, bodyObject(request));
+    response.status(imported ? 201 : 200);
+    return { ...pipeline, imported, templates };
+  }
+
   @Get(':id')
   @Operation('pipeline.read')
   async read(@Caller() caller: Principal, @Param('id') id: string): Promise<Versioned> {
     return versioned(await this.reading.read(caller, id));
+  }
+
+  /** The released version as a file, with the templates it needs unless `include_templates=false`. */
+  @Get(':id/export')
+  @Operation('pipeline.read')
+  export(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<PipelineFile> {
+    const asked = queryText(request, 'include_templates');
+    const includeTemplates = asked === undefined || queryFlag(request, 'include_templates');
+    return this.transfer.export(caller, id, { includeTemplates });
   }
 
   @Get(':id/versions')

@@ -1,5 +1,5 @@
-import { Controller, Delete, Get, HttpCode, Post, Put, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Delete, Get, HttpCode, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { type Principal } from '#libs/kernel';
 import {
@@ -7,17 +7,30 @@ import {
   TemplateLifecycle,
   TemplatePreview,
   TemplateReading,
+  TemplateTransfer,
+  type TemplateImportReport,
   type TemplateView,
 } from '#libs/templates';
 import { Caller } from '../http/caller.decorator.js';
 import { Versioned } from '../http/envelope.interceptor.js';
-import { anyJson, bodyObject, listBody, parseInput, queryInteger, queryText, wholeNumber } from '../http/input.js';
+import {
+  anyJson,
+  bodyObject,
+  jsonValue,
+  listBody,
+  parseInput,
+  queryInteger,
+  queryText,
+  wholeNumber,
+} from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { dialectFilter, entityStatusFilter } from './filters.js';
 import { Paging } from './paging.js';
 
 const named = z.strictObject({ name: z.string() });
 const numbered = z.strictObject({ name: z.string(), version: wholeNumber });
+/** Each entry is judged by the service, which says all that is wrong at once. */
+const templateFiles = z.strictObject({ templates: jsonValue });
 const preview = z.strictObject({
   name: z.string(),
   version: wholeNumber.optional(),
@@ -33,6 +46,7 @@ export class TemplatesController {
     private readonly lifecycle: TemplateLifecycle,
     private readonly reading: TemplateReading,
     private readonly previews: TemplatePreview,
+    private readonly transfer: TemplateTransfer,
     private readonly paging: Paging,
   ) {}
 
@@ -68,6 +82,19 @@ export class TemplatesController {
     const version = queryInteger(request, 'version');
     if (version !== undefined) return versioned(await this.reading.read(caller, name, version));
     return { versions: await this.reading.versions(caller, name) };
+  }
+
+  /** `{templates: […]}`, all or nothing. 201 when any version is new here, 200 when all were there. */
+  @Post('import')
+  @Operation('template.import')
+  async import(
+    @Caller() caller: Principal,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<TemplateImportReport> {
+    const report = await this.transfer.import(caller, parseInput(templateFiles, request.body));
+    response.status(report.templates.some(({ imported }) => imported) ? 201 : 200);
+    return report;
   }
 
   @Post('release')

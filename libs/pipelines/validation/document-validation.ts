@@ -9,7 +9,7 @@ import {
   type JsonValue,
 } from '#libs/kernel';
 import { DatasourceAccess } from '#libs/datasources';
-import { refKey, TemplateCatalog, type TemplateRef } from '#libs/templates';
+import { refKey, TemplateCatalog, type PinnedTemplate, type TemplateRef } from '#libs/templates';
 import { ContextBuilder } from '../binding/context-builder.js';
 import type { DocumentWarning } from '../document/notes.js';
 import { TEMPDB, type PipelineDocument, type ReadDocument } from '../document/pipeline-document.js';
@@ -31,6 +31,8 @@ export interface AcceptedDocument extends ReadDocument {
 export interface ValidationOptions {
   /** The name the pipeline has: it is never renamed. */
   immutableName?: string;
+  /** Template versions that come with the body and are stored together with it, by `refKey`. */
+  offered?: ReadonlyMap<string, PinnedTemplate>;
 }
 
 /** What was found: no failures means that `document` and `stored` are there. */
@@ -82,7 +84,7 @@ export class DocumentValidation {
   async judge(workspaceId: string, body: JsonValue, options: ValidationOptions = {}): Promise<Judgement> {
     const read = readBody(body, this.#limits);
     const { nodes, notes } = read;
-    const registry = await this.#registry(workspaceId, read);
+    const registry = await this.#registry(workspaceId, read, options.offered);
     judgeNameKept(read, options.immutableName);
     judgeNodeIds(nodes, notes);
     judgeOutputTables(nodes, notes);
@@ -99,7 +101,7 @@ export class DocumentValidation {
     };
   }
 
-  async #registry(workspaceId: string, { nodes }: ReadBody): Promise<Registry> {
+  async #registry(workspaceId: string, { nodes }: ReadBody, offered: ValidationOptions['offered']): Promise<Registry> {
     const names = new Set<string>();
     const refs = new Map<string, TemplateRef>();
     for (const { source, output, template } of nodes) {
@@ -110,7 +112,7 @@ export class DocumentValidation {
     }
     const [datasources, templates] = await Promise.all([
       names.size === 0 ? new Map<string, never>() : this.datasources.visible(workspaceId, [...names]),
-      this.templates.lookup(workspaceId, [...refs.values()]),
+      this.templates.lookup(workspaceId, [...refs.values()], offered),
     ]);
     return { datasources, templates };
   }

@@ -1,14 +1,15 @@
 import { Args, Context, Mutation, Resolver } from '@nestjs/graphql';
 import type { Principal } from '#libs/kernel';
-import { PipelineAuthoring, PipelineLifecycle, type PipelineView } from '#libs/pipelines';
+import { PipelineAuthoring, PipelineLifecycle, PipelineTransfer, type PipelineView } from '#libs/pipelines';
 import type { OperationContext } from '../engine/operation-context.js';
-import { jsonOf } from '../schema/json-input.js';
+import { jsonObjectOf, jsonOf } from '../schema/json-input.js';
 import { DeletedPayload } from '../schema/payloads.js';
 import { RootField } from '../schema/root-field.js';
 import { PipelineNodes } from './pipeline-nodes.js';
 import {
   CreatePipelineInput,
   DiscardPipelineVersionInput,
+  ImportPipelineInput,
   PurgePipelineDraftInput,
   PurgePipelineInput,
   PurgePipelineVersionInput,
@@ -17,13 +18,14 @@ import {
   SwitchPipelineInput,
   UpdatePipelineInput,
 } from './pipeline.inputs.js';
-import { PipelinePayload, PurgedPipelinePayload } from './pipeline.types.js';
+import { ImportedPipelinePayload, PipelinePayload, PurgedPipelinePayload } from './pipeline.types.js';
 
 @Resolver()
 export class PipelineMutations {
   constructor(
     private readonly authoring: PipelineAuthoring,
     private readonly lifecycle: PipelineLifecycle,
+    private readonly transfer: PipelineTransfer,
     private readonly nodes: PipelineNodes,
   ) {}
 
@@ -55,6 +57,18 @@ export class PipelineMutations {
   ): Promise<PipelinePayload> {
     const options = { releasePinnedTemplates: releasePinnedTemplates ?? false };
     return this.#payload(context, await this.lifecycle.release(context.principal, id, expectedHash, options));
+  }
+
+  /** An exported file, all or nothing. */
+  @Mutation(() => ImportedPipelinePayload)
+  @RootField('pipeline.import')
+  async importPipeline(
+    @Context() context: OperationContext,
+    @Args('input') { definitionJson }: ImportPipelineInput,
+  ): Promise<ImportedPipelinePayload> {
+    const file = jsonObjectOf(definitionJson, 'definitionJson');
+    const { pipeline, imported } = await this.transfer.import(context.principal, file);
+    return { ...(await this.#payload(context, pipeline)), imported };
   }
 
   /** Deletes the draft and its executions. */

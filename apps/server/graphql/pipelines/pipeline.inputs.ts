@@ -24,6 +24,12 @@ export class CreatePipelineInput {
   definitionJson!: string;
 }
 
+@InputType()
+export class ImportPipelineInput {
+  @Field(() => JsonText, { description: 'An exported file as it is, or a pipeline record alone.' })
+  definitionJson!: string;
+}
+
 /** A pipeline and the hash of what the caller has seen. */
 @InputType({ isAbstract: true })
 abstract class PipelineHashInput {

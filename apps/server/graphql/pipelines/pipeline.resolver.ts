@@ -1,6 +1,6 @@
 import { Args, Context, ID, Int, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
-import { PenstockError, type Principal } from '#libs/kernel';
-import { PipelineAuthoring, PipelineReading } from '#libs/pipelines';
+import { PenstockError, writeJson, type Principal } from '#libs/kernel';
+import { PipelineAuthoring, PipelineReading, PipelineTransfer } from '#libs/pipelines';
 import type { OperationContext } from '../engine/operation-context.js';
 import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
 import { Cursors } from '../paging/cursor.js';
@@ -26,6 +26,7 @@ export class PipelineResolver {
   constructor(
     private readonly reading: PipelineReading,
     private readonly authoring: PipelineAuthoring,
+    private readonly transfer: PipelineTransfer,
     private readonly nodes: PipelineNodes,
   ) {}
 
@@ -97,6 +98,17 @@ export class PipelineResolver {
       failures: report.failures.map((failure) => ({ details: null, ...failure })),
       warnings: report.warnings.map(({ code, message, path }) => ({ code, message, details: { path } })),
     };
+  }
+
+  /** The released version as a file: what `importPipeline` takes. */
+  @Query(() => JsonText)
+  @RootField('pipeline.read')
+  async exportPipeline(
+    @Context('principal') caller: Principal,
+    @Args('id', { type: () => ID }) id: string,
+    @Args('includeTemplates', { type: () => Boolean, nullable: true }) includeTemplates?: boolean | null,
+  ): Promise<string> {
+    return writeJson(await this.transfer.export(caller, id, { includeTemplates: includeTemplates ?? true }));
   }
 
   @ResolveField(() => PipelineVersionType, { nullable: true })

@@ -170,6 +170,12 @@ export class PipelinePayload {
 }
 
 @ObjectType()
+export class ImportedPipelinePayload extends PipelinePayload {
+  @Field(() => Boolean, { description: 'False when the same release was here already.' })
+  imported!: boolean;
+}
+
+@ObjectType()
 export class PurgedPipelinePayload {
   @Field(() => ID)
   deletedId!: string;

@@ -1,13 +1,15 @@
 import { Args, Context, Mutation, Resolver } from '@nestjs/graphql';
 import type { Principal } from '#libs/kernel';
-import { TemplateAuthoring, TemplateLifecycle } from '#libs/templates';
+import { TemplateAuthoring, TemplateLifecycle, TemplateTransfer } from '#libs/templates';
 import type { OperationContext } from '../engine/operation-context.js';
+import { jsonObjectOf } from '../schema/json-input.js';
 import { DeletedPayload } from '../schema/payloads.js';
 import { RootField } from '../schema/root-field.js';
 import { TemplateNodes } from './template-nodes.js';
 import {
   CreateTemplateInput,
   DiscardTemplateVersionInput,
+  ImportTemplatesInput,
   PurgeTemplateDraftInput,
   PurgeTemplateInput,
   PurgeTemplateVersionInput,
@@ -16,13 +18,14 @@ import {
   SwitchTemplateInput,
   UpdateTemplateInput,
 } from './template.inputs.js';
-import { TemplatePayload } from './template.types.js';
+import { ImportedTemplatesPayload, TemplatePayload } from './template.types.js';
 
 @Resolver()
 export class TemplateMutations {
   constructor(
     private readonly authoring: TemplateAuthoring,
     private readonly lifecycle: TemplateLifecycle,
+    private readonly transfer: TemplateTransfer,
     private readonly nodes: TemplateNodes,
   ) {}
 
@@ -54,6 +57,24 @@ export class TemplateMutations {
   ): Promise<TemplatePayload> {
     await this.lifecycle.release(context.principal, name, expectedHash);
     return this.#payload(context, name);
+  }
+
+  /** `{"templates": […]}`, all or nothing. */
+  @Mutation(() => ImportedTemplatesPayload)
+  @RootField('template.import')
+  async importTemplates(
+    @Context() context: OperationContext,
+    @Args('input') { definitionJson }: ImportTemplatesInput,
+  ): Promise<ImportedTemplatesPayload> {
+    const report = await this.transfer.import(context.principal, jsonObjectOf(definitionJson, 'definitionJson'));
+    return {
+      templates: report.templates.map(({ id, version, body_hash, imported }) => ({
+        name: id,
+        version,
+        bodyHash: body_hash,
+        imported,
+      })),
+    };
   }
 
   @Mutation(() => DeletedPayload)

@@ -1,6 +1,7 @@
 import { Field, InputType, Int } from '@nestjs/graphql';
 import type { EntityStatus } from '#libs/lifecycle';
 import type { Dialect } from '#libs/typesystem';
+import { JsonText } from '../scalars/json-text.scalar.js';
 import { DialectEnum, EntityStatusEnum } from '../schema/enums.js';
 
 @InputType('TemplateFilter')
@@ -110,4 +111,10 @@ export class PurgeTemplateInput {
 
   @Field(() => String, { nullable: true })
   expectedHash?: string | null;
+}
+
+@InputType()
+export class ImportTemplatesInput {
+  @Field(() => JsonText, { description: 'An object whose "templates" are exported template versions.' })
+  definitionJson!: string;
 }

@@ -107,3 +107,24 @@ export class TemplatePayload {
   @Field(() => [WarningType])
   warnings!: WarningType[];
 }
+
+@ObjectType()
+export class ImportedTemplateType {
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => Int)
+  version!: number;
+
+  @Field(() => String)
+  bodyHash!: string;
+
+  @Field(() => Boolean, { description: 'False when the same release was here already.' })
+  imported!: boolean;
+}
+
+@ObjectType()
+export class ImportedTemplatesPayload {
+  @Field(() => [ImportedTemplateType])
+  templates!: ImportedTemplateType[];
+}

@@ -83,6 +83,18 @@ export const webKeys = {
     max: 67_108_864,
     about: 'Largest request body in bytes.',
   }),
+  'datapipelines.limits.max-import-bytes': integer({
+    default: 33_554_432,
+    min: 65_536,
+    max: 268_435_456,
+    about: 'Largest body of a pipeline or template import in bytes.',
+  }),
+  'datapipelines.limits.max-import-entries': integer({
+    default: 500,
+    min: 1,
+    max: 10_000,
+    about: 'Most templates that one import may bring.',
+  }),
   'datapipelines.web.page-default-limit': integer({
     default: 50,
     min: 1,
