@@ -10,13 +10,6 @@ import { ADMIN, deploymentSecrets, ServerProcess } from '../test/fixtures/server
 
 export const USERS = 4;
 export const SOURCE = 'bench-pg';
-const COLLEAGUES = Array.from({ length: USERS - 1 }, (_, index) => `colleague.${index + 1}@example.com`);
-
-/** Somebody who can sign in. */
-export interface Credentials {
-  email: string;
-  password: string;
-}
 
 /** Limits that stand for many people are lifted, because four stand here for all; nothing else differs from the defaults. */
 const LIFTED = {
@@ -42,8 +35,6 @@ export class BenchDeployment {
     /** `author` keys, one a user. */
     readonly keys: readonly string[],
     readonly admin: ApiClient,
-    /** Whose keys they are, each once. */
-    readonly people: readonly Credentials[],
   ) {}
 
   static async start(options: { profile?: string; env?: Record<string, string> }): Promise<BenchDeployment> {
@@ -80,27 +71,9 @@ export class BenchDeployment {
         return created.key as string;
       }),
     );
-    const emails = redis ? [email, ...COLLEAGUES] : [email];
-    const signIns = emails.map((each) => ({ email: each, password: `${password}-changed` }));
-    const deployment = new BenchDeployment(
-      directory,
-      postgres,
-      redis,
-      server,
-      sourceUrl,
-      version,
-      keys,
-      inDefault,
-      signIns,
-    );
+    const deployment = new BenchDeployment(directory, postgres, redis, server, sourceUrl, version, keys, inDefault);
     await deployment.#registerSource();
     return deployment;
-  }
-
-  /** What the server itself keeps; without Redis it brings its own database, which nobody else opens. */
-  get metadataUrl(): string {
-    if (!this.redis) throw new TypeError('This path needs redis-server.');
-    return this.postgres.url;
   }
 
   get author(): ApiClient {
@@ -151,6 +124,7 @@ async function createDatabase(postgres: EmbeddedPostgres): Promise<{ url: string
 async function otherUsers(url: string, server: ServerProcess, email: string, password: string): Promise<ApiClient[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
+  const emails = Array.from({ length: USERS - 1 }, (_, index) => `colleague.${index + 1}@example.com`);
   try {
     await client.query(
       `WITH made AS (
@@ -160,13 +134,13 @@ async function otherUsers(url: string, server: ServerProcess, email: string, pas
        )
        INSERT INTO workspace_members (workspace_id, user_id, author, promoter)
        SELECT w.id, made.id, TRUE, TRUE FROM workspaces w, made WHERE w.name = 'default'`,
-      [COLLEAGUES, email],
+      [emails, email],
     );
   } finally {
     await client.end();
   }
   return Promise.all(
-    [email, ...COLLEAGUES].map(async (each) => {
+    [email, ...emails].map(async (each) => {
       const person = new ApiClient(server.baseUrl);
       const answer = await person.login(each, password);
       if (answer.status !== 200) throw new TypeError(`${each} could not sign in: ${answer.text}`);

@@ -1,5 +1,4 @@
 import type { BenchPath } from './bench-path.js';
-import { loginsBesideEndpoint } from './logins-beside-endpoint.js';
 import { nodeOverhead } from './node-overhead.js';
 import { publishedEndpoint } from './published-endpoint.js';
 import { resultPage } from './result-page.js';
@@ -7,7 +6,6 @@ import { staging } from './staging.js';
 import { start } from './start.js';
 import { storedResult } from './stored-result.js';
 import { trivialRun } from './trivial-run.js';
-import { warmKey } from './warm-key.js';
 
 export const PATHS: readonly BenchPath[] = [
   trivialRun,
@@ -16,7 +14,5 @@ export const PATHS: readonly BenchPath[] = [
   storedResult,
   resultPage,
   publishedEndpoint,
-  loginsBesideEndpoint,
-  warmKey,
   start,
 ];

@@ -10,7 +10,6 @@ import { MembershipRepository } from './access/membership.repository.js';
 import { SessionAuthenticator } from './access/session-authenticator.js';
 import { UseStamps } from './access/use-stamps.js';
 import { WorkspaceDirectory } from './access/workspace-directory.js';
-import { WrongKeyBudget } from './access/wrong-key-budget.js';
 import { IdentitySettings, identitySettings } from './identity-settings.js';
 import { ApiKeyRepository } from './keys/api-key.repository.js';
 import { ApiKeyService } from './keys/api-key.service.js';
@@ -91,7 +90,6 @@ const faces = [
     SignIn,
     UserRepository,
     WorkspaceEntry,
-    WrongKeyBudget,
   ],
   exports: faces,
 })

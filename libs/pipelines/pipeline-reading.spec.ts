@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Database } from '#libs/persistence';
+import { TemplateReading } from '#libs/templates';
 import { createWorkspace } from '../../test/fixtures/authors.js';
 import { usePipelineBench } from '../../test/fixtures/pipeline-bench.js';
 import { createDatasource, document, refusal } from '../../test/fixtures/pipelines.js';
@@ -124,5 +126,81 @@ describe('reading', () => {
     expect(
       (await bench.instance.get(PipelineTemplatePins).pinsOf(bench.db.database, here.id, t, 2)).references,
     ).toEqual([]);
+  });
+});
+
+describe('who uses what', () => {
+  it('says which working versions pin a template version, each pipeline counted once', async () => {
+    const { template } = bench;
+    const twice = await bench.released({
+      nodes: [bench.node({ output: { target: 'tempdb', table: 'a' } }), bench.node({ id: 'm' })],
+    });
+    const moved = await bench.released();
+    const other = await bench.newTemplate();
+    await bench.authoring.update(
+      bench.team.principal(),
+      moved.id,
+      bench.rewrite(moved, { nodes: [bench.node({ template: { id: other, version: 1 } })] }),
+      moved.body_hash,
+    );
+    const use = await bench.instance.get(TemplateReading).usedBy(bench.team.principal(), template);
+    expect(use).toMatchObject({ template: { id: template, version: 1 }, scan: 'working_version', pipeline_count: 1 });
+    expect(use.references.map(({ pipeline_id, node_id }) => [pipeline_id, node_id])).toEqual([
+      [twice.id, 'm'],
+      [twice.id, 'n'],
+    ]);
+  });
+
+  it('tells a reader which nodes could pin a newer release', async () => {
+    const { template } = bench;
+    const made = await bench.released();
+    expect((await bench.reading.read(bench.team.principal(), made.id)).upgrade_available).toEqual([]);
+    const [first] = await bench.db.database.query<{ hash: string }>(
+      'SELECT v.body_hash AS hash FROM templates t JOIN template_versions v ON v.template_id = t.id WHERE t.name = $1',
+      [template],
+    );
+    const body = { id: template, display_name: 'T', description: '', body: 'SELECT 2' };
+    const second = await bench.templates.update(bench.team.principal(), body, first!.hash);
+    expect((await bench.reading.read(bench.team.principal(), made.id)).upgrade_available).toEqual([]);
+    await bench.templateLifecycle.release(bench.team.principal(), template, second.body_hash);
+    expect((await bench.reading.read(bench.team.principal(), made.id)).upgrade_available).toEqual([
+      { node_id: 'n', template_id: template, pinned_version: 1, latest_released: 2 },
+    ]);
+  });
+
+  it('finds references through an index, so that no question grows with the bodies that are stored', async () => {
+    await bench.db.database.execute(
+      `INSERT INTO pipelines (workspace_id, name, display_name, description, owner_id)
+       SELECT $1, 'bulk/p' || i, 'x', '', $2 FROM generate_series(1, 20000) AS i`,
+      [bench.team.id, bench.team.principal().userId],
+    );
+    await bench.db.database.execute(
+      `INSERT INTO pipeline_versions (pipeline_id, version, body_json, body_hash, created_by)
+       SELECT id, 1, jsonb_build_object('nodes', jsonb_build_array(jsonb_build_object(
+                'id', 'n', 'source', 'ds' || name, 'template', jsonb_build_object('id', 'bulk/t' || name, 'version', 1)))),
+              'x', $1
+         FROM pipelines WHERE name LIKE 'bulk/%'`,
+      [bench.team.principal().userId],
+    );
+    await bench.db.database.execute('ANALYZE pipelines');
+    await bench.db.database.execute('ANALYZE pipeline_versions');
+    const statements: [string, readonly unknown[]][] = [];
+    const recording = {
+      query: (sql: string, values: readonly unknown[]) => {
+        statements.push([sql, values]);
+        return Promise.resolve([]);
+      },
+    } as unknown as Database;
+    const pins = new PipelineTemplatePins(recording);
+    await pins.pinsOf(recording, bench.team.id, 'bulk/tbulk/p7', 1);
+    await pins.usedBy(bench.team.id, 'bulk/tbulk/p7', 1);
+    await new PipelineDatasourceReferences().references(recording, 'dsbulk/p7', []);
+    for (const [sql, values] of statements) {
+      const plan = await bench.db.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);
+      const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+      expect(text).toContain('px_pipeline_versions_body');
+      expect(text).not.toMatch(/Seq Scan on pipeline_versions/);
+    }
+    expect(statements).toHaveLength(3);
   });
 });

@@ -13,6 +13,14 @@ export interface PipelineVersionSummary extends VersionStamps {
   is_current: boolean;
 }
 
+/** A node that could pin a newer release of its template. */
+export interface TemplateUpgrade {
+  node_id: string;
+  template_id: string;
+  pinned_version: number;
+  latest_released: number;
+}
+
 /** The record a single read composes around the body (contract 01 §1, 05 §14). */
 export interface PipelineRecord {
   id: string;
@@ -29,6 +37,8 @@ export interface PipelineRecord {
   updated_at: string;
   /** The stamps of the version shown. */
   version_stamps: VersionStamps;
+  /** Only of a single read: nodes whose template has a higher release than the one they pin. */
+  upgrade_available?: readonly TemplateUpgrade[];
   /** Only of the save that answers: what was dropped or replaced. */
   warnings?: readonly DocumentWarning[];
 }

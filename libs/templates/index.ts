@@ -2,7 +2,7 @@ export * from './pinned-template.js';
 export * from './reflected.js';
 export { TemplateCatalog, type HeldVersion, type TemplateLookup } from './template-catalog.js';
 export { TemplateAuthoring } from './template-authoring.js';
-export { TemplateReading, type TemplateLevel } from './template-reading.js';
+export { TemplateReading, type TemplateLevel, type TemplateUse } from './template-reading.js';
 export { TemplateBatchReading } from './template-batch-reading.js';
 export { TemplateLifecycle } from './template-lifecycle.js';
 export { TemplatePreview, type BoundPreview, type PreviewRequest, type PreviewResult } from './template-preview.js';
@@ -15,7 +15,7 @@ export {
 } from './transfer/template-transfer.js';
 export type { ReadTemplateFile, TemplateFile } from './transfer/template-file.js';
 export { ExclusiveDrafts } from './exclusive-drafts.js';
-export { TemplatePins, type TemplatePinReference, type TemplatePinReport } from './template-pins.js';
+export { TemplatePins, type TemplatePinReference, type TemplatePinReport, type WorkingPin } from './template-pins.js';
 export type { TemplateFilter } from './template-browse.repository.js';
 export type { TemplateBody } from './template-fields.js';
 export type {

@@ -10,6 +10,9 @@ export interface TemplatePinReference {
   template_version: number;
 }
 
+/** A pin by the version of a pipeline that its readers see. */
+export type WorkingPin = Omit<TemplatePinReference, 'template_version'>;
+
 export interface TemplatePinReport {
   /** Names, sorted, each once. */
   referencing_pipelines: string[];
@@ -28,4 +31,7 @@ export abstract class TemplatePins {
     templateName: string,
     version?: number,
   ): Promise<TemplatePinReport>;
+
+  /** Pins of exactly this version by working versions, by pipeline name and node. */
+  abstract usedBy(workspaceId: string, templateName: string, version: number): Promise<WorkingPin[]>;
 }

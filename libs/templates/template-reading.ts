@@ -11,6 +11,7 @@ import { folder, isBrowsePrefix, type EntityStatus, type Folder } from '#libs/li
 import { authorise } from '#libs/identity';
 import { reflected } from './reflected.js';
 import { TemplateBrowseRepository, type TemplateFilter } from './template-browse.repository.js';
+import { TemplatePins, type WorkingPin } from './template-pins.js';
 import { TemplateRepository } from './template.repository.js';
 import {
   templateSummary,
@@ -30,6 +31,15 @@ export interface TemplateLevel {
   has_more: boolean;
 }
 
+/** Which pipelines use a version in what their readers see now (contract 05 §12). */
+export interface TemplateUse {
+  template: { id: string; version: number };
+  scan: 'working_version';
+  /** Pipelines, each counted once however many of its nodes pin the version. */
+  pipeline_count: number;
+  references: WorkingPin[];
+}
+
 /** The 404 of a template that does not exist, or not in this workspace: one answer for both. */
 export function templateNotFound(name: string, version?: number): PenstockError {
   return new PenstockError('template.not_found', {
@@ -43,6 +53,7 @@ export class TemplateReading {
   constructor(
     private readonly repository: TemplateRepository,
     private readonly browse: TemplateBrowseRepository,
+    private readonly pins: TemplatePins,
   ) {}
 
   /** The working version; of a template that is discarded whole, its highest. */
@@ -51,6 +62,20 @@ export class TemplateReading {
     const row = await this.repository.version(id, name, version);
     if (!row) throw templateNotFound(name, version);
     return templateView(row);
+  }
+
+  /** Who uses a version; without a number, the working one. */
+  async usedBy(principal: Principal, name: string, version?: number): Promise<TemplateUse> {
+    const { id } = authorise(principal, 'template.read');
+    const row = await this.repository.version(id, name, version);
+    if (!row) throw templateNotFound(name, version);
+    const references = await this.pins.usedBy(id, name, row.version);
+    return {
+      template: { id: row.name, version: row.version },
+      scan: 'working_version',
+      pipeline_count: new Set(references.map(({ pipeline_id }) => pipeline_id)).size,
+      references,
+    };
   }
 
   /** Highest first, without bodies. */

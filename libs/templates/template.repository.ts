@@ -337,9 +337,10 @@ export class TemplateRepository {
       `SELECT DISTINCT t.name COLLATE "C" AS name
          FROM template_versions v JOIN templates t ON t.id = v.template_id
         CROSS JOIN LATERAL jsonb_array_elements(v.imports_json) AS i
-        WHERE t.workspace_id = $1 AND t.name <> $2 AND i->>'id' = $2 AND ($3::int IS NULL OR (i->>'version')::int = $3)
+        WHERE v.imports_json @> $4::jsonb AND t.workspace_id = $1 AND t.name <> $2
+          AND i->>'id' = $2 AND ($3::int IS NULL OR (i->>'version')::int = $3)
         ORDER BY 1`,
-      [workspaceId, name, version ?? null],
+      [workspaceId, name, version ?? null, writeJson([{ id: name }])],
     );
     return rows.map((row) => row.name);
   }

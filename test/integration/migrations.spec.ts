@@ -77,6 +77,10 @@ describe('migrations', () => {
         name: '0002-sessions-and-append-only',
         checksum: '1bed49813bb0f558cd0ee906cd9c241402fc29a2b2e3714e7866eb2318f59663',
       },
+      {
+        name: '0003-reference-indexes',
+        checksum: '82588254143f3627b0e1d821d6f10c7b2945e8b7cf8e5921ca4ecc520552050f',
+      },
     ]);
   });
 

@@ -9,6 +9,7 @@ import {
   TemplateReading,
   TemplateTransfer,
   type TemplateImportReport,
+  type TemplateUse,
   type TemplateView,
 } from '#libs/templates';
 import { Caller } from '../http/caller.decorator.js';
@@ -73,6 +74,14 @@ export class TemplatesController {
     if (prefix !== undefined) return this.reading.tree(caller, prefix, page, entityStatusFilter(request));
     const filter = { dialect: dialectFilter(request), q: queryText(request, 'q'), status: entityStatusFilter(request) };
     return listBody(page, await this.reading.list(caller, filter, page));
+  }
+
+  /** Which pipelines pin a version in their working version. */
+  @Get('used-by')
+  @Operation('template.read')
+  usedBy(@Caller() caller: Principal, @Req() request: Request): Promise<TemplateUse> {
+    const { name } = parseInput(named, { name: queryText(request, 'name') });
+    return this.reading.usedBy(caller, name, queryInteger(request, 'version'));
   }
 
   @Get('versions')
