@@ -4,6 +4,7 @@ import { oneNodePipeline } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { RunScene } from '../fixtures/run-scene.js';
+import { ADMIN } from '../fixtures/server-process.js';
 
 describeWithProgram('redis-server', 'what nobody may do any more, or ever', (redis) => {
   let deployment: Deployment;
@@ -34,6 +35,26 @@ describeWithProgram('redis-server', 'what nobody may do any more, or ever', (red
     expect(await response.text()).toMatch(/: revoked\n\n$/);
     const run = await deployment.author.data('GET', `/api/v1/executions/${id}`);
     expect(run.status).toBe('RUNNING');
+    await deployment.author.call('DELETE', `/api/v1/executions/${id}`);
+  });
+
+  it('an open stream ends with “: revoked” when its session is revoked from another browser', async () => {
+    const id = await scene.launch(deployment.author, scene.sleeping, { seconds: 20 });
+    const watching = new ApiClient(deployment.server.baseUrl);
+    await watching.login(ADMIN.email, `${ADMIN.password}-changed`);
+    const response = await watching.in('default').fetch('GET', `/api/v1/executions/${id}/events`, undefined, {
+      headers: { Accept: 'text/event-stream' },
+    });
+    expect(response.status).toBe(200);
+    const { sessions } = await deployment.admin.data('GET', '/api/v1/auth/sessions');
+    expect(sessions.length).toBeGreaterThan(1);
+    await deployment.admin.data('DELETE', '/api/v1/auth/sessions');
+    expect(await response.text()).toMatch(/: revoked\n\n$/);
+    expect(await watching.call('GET', '/api/v1/auth/me')).toMatchObject({
+      status: 401,
+      body: { error: { code: 'auth.session.invalid' } },
+    });
+    expect((await deployment.admin.data('GET', '/api/v1/auth/sessions')).sessions).toHaveLength(1);
     await deployment.author.call('DELETE', `/api/v1/executions/${id}`);
   });
 

@@ -138,6 +138,11 @@ export class RunningServer {
         `\nFirst start. Sign in as ${admin.email} with the one-time password ${admin.oneTimePassword}\n(kept in ${file}; you choose your own at the first sign-in)\n\n`,
       );
     }
+    if (admin.mismatch) {
+      log.warn('The bootstrap administrator was made with another address; the new one changes nobody’s rights.', {
+        event: 'auth.local.bootstrap_mismatch',
+      });
+    }
     if (admin.pending && !embedded) {
       log.warn('The first administrator has not chosen a password yet.', {
         event: 'auth.local.one_time_credential_pending',

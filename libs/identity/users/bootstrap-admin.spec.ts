@@ -34,6 +34,20 @@ describe('the bootstrap administrator', () => {
     await embedded.close();
   });
 
+  it('is not made a second time under another address: a changed setting gives nobody rights', async () => {
+    const start = async (bootstrapAdminEmail: string) => {
+      const options = { bootstrapAdminEmail, bootstrapPassword: PASSWORD };
+      const instance = await identityInstance({ database: scene.database, options });
+      const outcome = await instance.get(BootstrapAdmin).ensure();
+      await instance.close();
+      return outcome;
+    };
+    expect(await start('ops@example.org')).toMatchObject({ created: true });
+    expect(await start('other@example.org')).toMatchObject({ created: false, mismatch: true });
+    expect(await start('ops@example.org')).toEqual({ created: false, email: 'ops@example.org', pending: true });
+    expect(await scene.auditOf('auth.user.admin_granted')).toHaveLength(1);
+  });
+
   it('is made by one of two servers that start together', async () => {
     const options = { embedded: true, bootstrapAdminEmail: 'Ops@Example.org' };
     const pair = await Promise.all([1, 2].map(() => identityInstance({ database: scene.database, options })));

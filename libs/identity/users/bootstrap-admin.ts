@@ -19,6 +19,8 @@ export interface BootstrapOutcome {
   oneTimePassword?: string;
   /** A one-time password still waits to be changed: worth a warning at each boot. */
   pending: boolean;
+  /** Another address was configured when the administrator was made: nothing was done, which is worth a warning. */
+  mismatch?: true;
 }
 
 /** The first super administrator with a local password (contract 04 §3, §4.1). */
@@ -44,6 +46,9 @@ export class BootstrapAdmin {
     const existing = await this.#account(email);
     if (existing && !this.#isDead(existing)) return { created: false, email, pending: isPending(existing) };
 
+    if (!existing && (await this.users.hasOther(this.db, PROVIDER, email))) {
+      return { created: false, email, pending: false, mismatch: true };
+    }
     const credential = await this.#credential();
     if (!credential) return { created: false, email, pending: false };
     const outcome = await this.db.transaction(async (tx) => {

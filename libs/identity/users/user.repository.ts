@@ -68,6 +68,12 @@ export class UserRepository {
     return account;
   }
 
+  /** Whether a provider's row has another address than this. */
+  async hasOther(q: Queryable, provider: string, email: string): Promise<boolean> {
+    const found = await q.query('SELECT 1 FROM users WHERE provider = $1 AND email <> $2 LIMIT 1', [provider, email]);
+    return found.length > 0;
+  }
+
   /** Undefined when the address or the identity is taken. */
   async insert(q: Queryable, user: NewUser): Promise<string | undefined> {
     const [row] = await q.query<{ id: string }>(
