@@ -93,6 +93,20 @@ describe('the limits of requests', () => {
     expect(log.said).toHaveLength(2);
   }); // prettier-ignore
 
+  it('let people sign in while the store is down, within the same numbers', async () => {
+    const app = limited(new RateLimiter(down, { ...LIMITS, unauthenticatedPerMinute: 100 }, new SilentLogger()));
+    const statuses = async (method: string, path: string, address: string) => {
+      const seen = [];
+      for (let n = 0; n < 3; n++) seen.push((await callApp(app, method, path, { 'Test-Address': address })).status);
+      return seen;
+    };
+    expect(await statuses('POST', '/login', '192.0.2.1')).toEqual([200, 200, 429]);
+    expect(await statuses('GET', '/oauth2/authorization/acme', '192.0.2.2')).toEqual([200, 200, 429]);
+    expect(await statuses('GET', '/login/oauth2/code/acme', '192.0.2.3')).toEqual([200, 200, 429]);
+    expect(await statuses('GET', '/login', '192.0.2.4')).toEqual([200, 200, 200]);
+    expect(await statuses('GET', '/api/v1/x', '192.0.2.5')).toEqual([429, 429, 429]);
+  });
+
   it('damp sign-ins per address, by a count of its own while the store is down', async () => {
     for (const hits of [store(), down]) {
       const limiter = new RateLimiter(hits, LIMITS, new SilentLogger());

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { addressBlock } from '#libs/identity';
-import { PenstockError, type Logger } from '#libs/kernel';
+import { isPenstockError, PenstockError, type Logger } from '#libs/kernel';
 import { TransientUnavailable, type TransientStore } from '#libs/transient';
 import { LocalWindows } from './local-windows.js';
 import { contextOf } from './request-context.js';
@@ -14,6 +14,9 @@ export interface RateLimits {
 
 /** Probes and files cost nothing worth limiting, and a monitor must never be told to slow down. */
 const EXEMPT = new Set(['probe', 'asset', 'docs', 'public_page']);
+
+/** Signing in needs the database only, so it goes on while the store is down (04 §9.3). */
+const SIGN_IN = new Set(['login', 'oidc']);
 
 /** Windows are shared through the store, so replicas do not multiply a budget. Fails closed (03 §2). */
 export class RateLimiter {
@@ -36,10 +39,7 @@ export class RateLimiter {
       if (path.class === 'oidc' || (path.class === 'login' && request.method === 'POST')) {
         const window: Window = ['minute', 60, this.limits.loginPerMinute];
         const subject = `login:${addressBlock(sourceIp)}`;
-        const [budget] = await this.#count(subject, [window]).catch((error: unknown) => {
-          if (!(error instanceof PenstockError)) throw error;
-          return [toBudget(this.#local.hit(subject, 60), window)];
-        });
+        const [budget] = await this.#countHereIfNowhere(subject, window);
         refuseIfOver(budget as Budget, response);
       }
       next();
@@ -60,7 +60,10 @@ export class RateLimiter {
       const subject = principal ? principal.userId : `ip:${addressBlock(sourceIp)}`;
       const spend = async (requests: number): Promise<void> => {
         for (let spent = 0; spent < requests; spent++) {
-          refuseIfOver(tightest(await this.#count(subject, windows)), response);
+          const budgets = SIGN_IN.has(path.class)
+            ? await this.#countHereIfNowhere(subject, windows[0] as Window)
+            : await this.#count(subject, windows);
+          refuseIfOver(tightest(budgets), response);
         }
       };
       await spend(1);
@@ -73,6 +76,16 @@ export class RateLimiter {
   async spendFailure(sourceIp: string, response: Response): Promise<void> {
     const window: Window = ['minute', 60, this.limits.unauthenticatedPerMinute];
     refuseIfOver(tightest(await this.#count(`ip:${addressBlock(sourceIp)}`, [window])), response);
+  }
+
+  /** As {@link #count}; what the store cannot count this instance counts for itself. */
+  async #countHereIfNowhere(subject: string, window: Window): Promise<Budget[]> {
+    try {
+      return await this.#count(subject, [window]);
+    } catch (error) {
+      if (!isPenstockError(error)) throw error;
+      return [toBudget(this.#local.hit(subject, window[1]), window)];
+    }
   }
 
   /** @throws `rate_limit.unavailable` when the store does not count; one warning per outage */
