@@ -1,6 +1,7 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { AuditModule } from '#libs/audit';
+import { ChecksModule, ReleaseCheckGate } from '#libs/checks';
 import { DatasourceReferences, DatasourcesModule } from '#libs/datasources';
 import { EndpointKeyBindingWriter, EndpointReferences, EndpointsModule } from '#libs/endpoints';
 import { PurgeExecutions, ExecutionsModule } from '#libs/executions';
@@ -11,6 +12,7 @@ import {
   PipelinesModule,
   PipelineTemplatePins,
   PublishedEndpointReferences,
+  ReleaseGate,
 } from '#libs/pipelines';
 import { TemplatePins, TemplatesModule } from '#libs/templates';
 import { WorkspacesModule } from '#libs/workspaces';
@@ -46,6 +48,7 @@ const FAMILIES = [
   DatasourcesModule,
   TemplatesModule,
   PipelinesModule,
+  ChecksModule,
   ExecutionsModule,
   EndpointsModule,
 ];
@@ -88,13 +91,21 @@ class WiringModule {
       { provide: TemplatePins, useExisting: PipelineTemplatePins },
       { provide: ExecutionPurge, useExisting: PurgeExecutions },
       { provide: PublishedEndpointReferences, useExisting: EndpointReferences },
+      { provide: ReleaseGate, useExisting: ReleaseCheckGate },
     ];
     return {
       module: WiringModule,
       global: true,
       imports: FAMILIES,
       providers: ports,
-      exports: [KeyBindingWriter, DatasourceReferences, TemplatePins, ExecutionPurge, PublishedEndpointReferences],
+      exports: [
+        KeyBindingWriter,
+        DatasourceReferences,
+        TemplatePins,
+        ExecutionPurge,
+        PublishedEndpointReferences,
+        ReleaseGate,
+      ],
     };
   }
 }

@@ -1,10 +1,6 @@
-import type { Decimal } from '#libs/typesystem';
+import type { Expectation } from '#libs/pipelines';
 
-/** What an author expects of a check's statement; numbers are exact (contract 01 §9). */
-export type Expectation =
-  | { kind: 'value'; value: Decimal; /** Absolute, never negative. */ tolerance: Decimal }
-  | { kind: 'range'; /** Inclusive. */ min: Decimal; /** Inclusive. */ max: Decimal }
-  | { kind: 'rows'; rows: number };
+export type { Expectation };
 
 /** Most rows that a check reads. */
 export const MAX_CHECK_ROWS = 500;

@@ -1,2 +1,5 @@
 export { MAX_CHECK_ROWS, rowsToRead, type Expectation } from './expectation.js';
 export { judge, type Judgement, type Observation, type Observed } from './judge.js';
+export { CheckService, type CheckRunView, type CheckView } from './check.service.js';
+export { ReleaseCheckGate } from './release-check-gate.js';
+export { ChecksModule } from './checks.module.js';

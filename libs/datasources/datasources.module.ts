@@ -24,6 +24,7 @@ import { sqliteDriver } from './drivers/sqlite/sqlite.driver.js';
 import { GrantRepository } from './grant.repository.js';
 import { IntrospectionService } from './introspection/introspection.service.js';
 import { DatasourcePools } from './pool/datasource-pools.js';
+import { BoundedProbe } from './probe/bounded-probe.js';
 import { SourceFactory } from './source-factory.js';
 
 /** Share of the process's native calls that reading DuckDB datasources may take beside the staging engines. */
@@ -48,6 +49,7 @@ export function loadDrivers(config: Configuration): DriverRegistry {
 @Module({
   imports: [AuditModule, EgressModule, IdentityModule],
   providers: [
+    BoundedProbe,
     ConnectionTest,
     DatasourceAccess,
     DatasourceBootstrap,
@@ -66,6 +68,6 @@ export function loadDrivers(config: Configuration): DriverRegistry {
     },
     { provide: DriverRegistry, useFactory: loadDrivers, inject: [Configuration] },
   ],
-  exports: [DatasourceAccess, DatasourcePools, DatasourceService, DriverRegistry, IntrospectionService],
+  exports: [BoundedProbe, DatasourceAccess, DatasourcePools, DatasourceService, DriverRegistry, IntrospectionService],
 })
 export class DatasourcesModule {}

@@ -27,4 +27,7 @@ export type {
 export { KeyProvider, KeyRing, type SealingKey } from './credentials/key-ring.js';
 export { BootstrapRefused } from './bootstrap/bootstrap-file.js';
 export { DatasourceBootstrap } from './bootstrap/datasource-bootstrap.js';
+export { BoundedProbe } from './probe/bounded-probe.js';
+export type { BoundedRows } from './probe/bounded-read.js';
+export { classifyProbe } from './probe/classify-probe.js';
 export { DriverRegistry } from './drivers/registry.js';

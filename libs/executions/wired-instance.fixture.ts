@@ -10,6 +10,7 @@ import {
   PipelinesModule,
   PipelineTemplatePins,
   PublishedEndpointReferences,
+  ReleaseGate,
 } from '#libs/pipelines';
 import { TemplatePins, TemplatesModule } from '#libs/templates';
 import { InvalidationBus, TransientStore } from '#libs/transient';
@@ -68,8 +69,16 @@ export async function wiredInstance(
       { provide: TemplatePins, useExisting: PipelineTemplatePins },
       { provide: ExecutionPurge, useExisting: PurgeExecutions },
       { provide: PublishedEndpointReferences, useValue: { namesFor: () => Promise.resolve([]) } },
+      { provide: ReleaseGate, useValue: { judge: () => Promise.resolve([]) } },
     ],
-    exports: [KeyBindingWriter, DatasourceReferences, TemplatePins, ExecutionPurge, PublishedEndpointReferences],
+    exports: [
+      KeyBindingWriter,
+      DatasourceReferences,
+      TemplatePins,
+      ExecutionPurge,
+      PublishedEndpointReferences,
+      ReleaseGate,
+    ],
   };
   const module = await Test.createTestingModule({ imports: [infrastructure, wiring, ...families] }).compile();
   await module.init();

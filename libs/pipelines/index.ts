@@ -18,6 +18,14 @@ export {
   type PipelineView,
 } from './pipeline-views.js';
 export { ContentGate } from './content-gate.js';
-export { ExecutionPurge, PublishedEndpointReferences } from './ports.js';
+export {
+  ExecutionPurge,
+  PublishedEndpointReferences,
+  ReleaseGate,
+  type FailedCheck,
+  type GateSubject,
+} from './ports.js';
+export type { CheckDeclaration, Expectation } from './document/check-declaration.js';
+export { pipelineNotFound } from './pipeline-reading.js';
 export { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
 export { PipelinesModule } from './pipelines.module.js';

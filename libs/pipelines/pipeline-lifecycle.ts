@@ -18,7 +18,8 @@ import { Database, type Transaction } from '#libs/persistence';
 import { ExclusiveDrafts, postureOf, TemplateReleases, versionedTransaction } from '#libs/templates';
 import { readStoredDocument, storedTree } from './document/stored-document.js';
 import { pipelineNotFound } from './pipeline-reading.js';
-import { ExecutionPurge, PublishedEndpointReferences } from './ports.js';
+import { ExecutionPurge, PublishedEndpointReferences, ReleaseGate } from './ports.js';
+import { checksFailed, overrideReason } from './release-refusals.js';
 import { PipelineRepository, type PipelineEntity } from './pipeline.repository.js';
 import { pipelineView, type PipelineView } from './pipeline-views.js';
 import { DocumentValidation } from './validation/document-validation.js';
@@ -27,6 +28,8 @@ import { ReferenceGuard } from './validation/reference-guard.js';
 export interface ReleaseOptions {
   /** Releases pinned DRAFT templates in the same transaction, libraries first; otherwise they refuse the release. */
   releasePinnedTemplates?: boolean;
+  /** Why failed checks do not matter, 10 characters or more; releases all the same, and is audited. */
+  overrideChecksReason?: string;
 }
 
 export interface PurgeOptions {
@@ -71,6 +74,7 @@ export class PipelineLifecycle {
     private readonly exclusives: ExclusiveDrafts,
     private readonly executions: ExecutionPurge,
     private readonly endpoints: PublishedEndpointReferences,
+    private readonly gate: ReleaseGate,
     private readonly audit: AuditLog,
   ) {}
 
@@ -87,6 +91,7 @@ export class PipelineLifecycle {
     const workspace = authorise(principal, 'pipeline.release');
     this.#requireAuthoring();
     const baseHash = requireIfMatch(ifMatch);
+    const reason = overrideReason(options.overrideChecksReason);
     const draft = await this.repository.version(workspace.id, pipelineId, undefined);
     if (!draft) throw pipelineNotFound(pipelineId);
     if (draft.status !== 'DRAFT' || draft.bodyHash !== baseHash) {
@@ -95,6 +100,9 @@ export class PipelineLifecycle {
       throw refusal('pipeline', { reason: 'conflict', subject: working(state) });
     }
     const { document } = await this.validation.accept(workspace.id, storedTree(draft.body));
+    const stored = { pipelineId: draft.pipelineId, version: draft.version };
+    const failed = await this.gate.judge(principal, { workspaceId: workspace.id, document, stored });
+    if (failed.length > 0 && reason === undefined) throw checksFailed(failed);
     return this.#act(principal, 'pipeline.release', pipelineId, async (act) => {
       const decision = this.#decide('release', act, { baseHash });
       await this.repository.lockVersion(act.tx, act.entity.id, draft.version);
@@ -116,7 +124,10 @@ export class PipelineLifecycle {
       }
       await this.#carryOut(act, decision);
       await this.repository.describe(act.tx, act.entity.id, document.displayName, document.description);
-      await this.#record(act, 'pipeline.version.released', draft.version, { templates_released: released });
+      await this.#record(act, 'pipeline.version.released', draft.version, {
+        templates_released: released,
+        ...(failed.length > 0 ? { checks_overridden: failed.map(({ id }) => id), override_reason: reason } : {}),
+      });
       return draft.version;
     });
   }

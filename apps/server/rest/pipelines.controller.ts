@@ -2,6 +2,7 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { PenstockError, type Principal } from '#libs/kernel';
+import { CheckService } from '#libs/checks';
 import {
   PipelineAuthoring,
   PipelineLifecycle,
@@ -11,6 +12,7 @@ import {
   type PipelineView,
 } from '#libs/pipelines';
 import { Caller } from '../http/caller.decorator.js';
+import { clientGone } from '../http/client-gone.js';
 import { Versioned } from '../http/envelope.interceptor.js';
 import { bodyObject, listBody, parseInput, queryFlag, queryText, wholeNumber } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
@@ -29,6 +31,7 @@ export class PipelinesController {
     private readonly lifecycle: PipelineLifecycle,
     private readonly reading: PipelineReading,
     private readonly transfer: PipelineTransfer,
+    private readonly checks: CheckService,
     private readonly paging: Paging,
   ) {}
 
@@ -105,6 +108,32 @@ export class PipelinesController {
     return versioned(await this.reading.read(caller, id, versionOf(version)));
   }
 
+  /** What the version declares, each check with its newest run. */
+  @Get(':id/versions/:version/checks')
+  @Operation('pipeline.read')
+  latestChecks(
+    @Caller() caller: Principal,
+    @Param('id') id: string,
+    @Param('version') version: string,
+  ): Promise<unknown> {
+    return this.checks.latest(caller, id, versionOf(version));
+  }
+
+  /** Runs every check now; each run is in the history before the answer. */
+  @Post(':id/versions/:version/checks/run')
+  @HttpCode(200)
+  @Operation('pipeline.run_checks')
+  runChecks(
+    @Caller() caller: Principal,
+    @Param('id') id: string,
+    @Param('version') version: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<unknown> {
+    const { parameters } = request.body === undefined ? {} : bodyObject(request);
+    return this.checks.run(caller, id, versionOf(version), parameters, clientGone(response).signal);
+  }
+
   @Put(':id')
   @Operation('pipeline.update')
   update(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<PipelineView> {
@@ -118,6 +147,7 @@ export class PipelinesController {
     parseInput(noBody, request.body);
     return this.lifecycle.release(caller, id, request.get('If-Match'), {
       releasePinnedTemplates: queryFlag(request, 'release_pinned_templates'),
+      overrideChecksReason: queryText(request, 'override_checks_reason'),
     });
   }
 

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/kernel';
+import type { CheckDeclaration } from './check-declaration.js';
 import type { TemplateRef } from '#libs/templates';
 import type { ColumnType, LogicalType } from '#libs/typesystem';
 
@@ -13,6 +14,8 @@ export interface PipelineDocument {
   parameters: ReadonlyMap<string, ParameterDeclaration>;
   /** In document order; the order of execution is the graph's alone. */
   nodes: readonly PipelineNode[];
+  /** Judged by the server before a release; in document order. */
+  checks: readonly CheckDeclaration[];
 }
 
 export interface PipelineSettings {

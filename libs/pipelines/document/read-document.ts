@@ -4,6 +4,7 @@ import { quoteForMessage } from '#libs/typesystem';
 import { reflected } from '#libs/templates';
 import { Notes } from './notes.js';
 import { integerToken, ObjectReader } from './object-reader.js';
+import { completeCheck, readChecks, type ReadCheck } from './read-checks.js';
 import type { ParameterDeclaration, PipelineDocument, PipelineSettings } from './pipeline-document.js';
 import { completeNode, readNodes, type ReadNode } from './read-nodes.js';
 import { readParameters } from './read-parameters.js';
@@ -50,6 +51,7 @@ export interface ReadBody {
   /** Every name under `parameters`, also of declarations that are wrong. */
   parameterNames: readonly string[];
   nodes: readonly ReadNode[];
+  checks: readonly ReadCheck[];
   /** The normal form (contract 01 §1); only worth storing when nothing failed. */
   stored: JsonObject;
   notes: Notes;
@@ -74,7 +76,7 @@ export function readBody(body: JsonValue, limits: DocumentLimits): ReadBody {
   const settings = readSettings(reader, limits);
   const parameters = readParameters(reader);
   const nodes = readNodes(reader, limits);
-  readChecks(reader);
+  const checks = readChecks(reader, parameters);
   reader.finish(SERVER_KEYS);
   if (notes.malformedFailures.length > 0) throw validationError(notes.malformedFailures);
   return {
@@ -85,6 +87,7 @@ export function readBody(body: JsonValue, limits: DocumentLimits): ReadBody {
     parameters,
     parameterNames: isJsonObject(body.parameters) ? Object.keys(body.parameters) : [],
     nodes,
+    checks,
     stored: reader.stored,
     notes,
   };
@@ -93,9 +96,11 @@ export function readBody(body: JsonValue, limits: DocumentLimits): ReadBody {
 /** The typed document of a body in which nothing failed. */
 export function completeDocument(body: ReadBody): PipelineDocument | undefined {
   const nodes = body.nodes.map(completeNode).filter((node) => node !== undefined);
+  const checks = body.checks.map(completeCheck).filter((check) => check !== undefined);
   if (body.name === undefined || nodes.length !== body.nodes.length) return undefined;
+  if (checks.length !== body.checks.length) return undefined;
   const { name, displayName, description, settings, parameters } = body;
-  return { schemaVersion: 1, name, displayName, description, settings, parameters, nodes };
+  return { schemaVersion: 1, name, displayName, description, settings, parameters, nodes, checks };
 }
 
 function readSchemaVersion(reader: ObjectReader): void {
@@ -136,16 +141,4 @@ function readDisplayName(reader: ObjectReader, name: string | undefined): string
     reader.notes.wrongField('display_name', `1 to ${MAX_DISPLAY_NAME_CHARS} characters`);
   }
   return text;
-}
-
-/** Checks come with a later version; a body that carries some is refused rather than released unchecked. */
-function readChecks(reader: ObjectReader): void {
-  const checks = reader.list('checks');
-  if (checks === undefined || checks.length === 0) return;
-  reader.notes.fail(
-    'pipeline.validation.check_invalid',
-    'checks',
-    'Release checks are not available in this version: remove "checks".',
-    { found: checks.length },
-  );
 }

@@ -23,6 +23,8 @@ import {
 import { pipelineNotFound } from '../pipeline-reading.js';
 import { PipelineCatalog } from '../pipeline-catalog.js';
 import { PipelineRepository, type PipelineEntity } from '../pipeline.repository.js';
+import { ReleaseGate } from '../ports.js';
+import { checksFailed } from '../release-refusals.js';
 import { pipelineView, type PipelineView } from '../pipeline-views.js';
 import { DocumentValidation, type Judgement } from '../validation/document-validation.js';
 import { ReferenceGuard } from '../validation/reference-guard.js';
@@ -49,6 +51,7 @@ export class PipelineTransfer {
     private readonly guard: ReferenceGuard,
     private readonly templates: TemplateTransfer,
     private readonly releases: TemplateReleases,
+    private readonly gate: ReleaseGate,
     private readonly audit: AuditLog,
   ) {}
 
@@ -106,6 +109,10 @@ export class PipelineTransfer {
     });
     const here = existing && (await this.#standing(existing, file, judged.stored));
     if (here === undefined && judged.failures.length > 0) throw importRefusal(judged.failures, file.path);
+    if (here === undefined && judged.document) {
+      const failed = await this.gate.judge(principal, { workspaceId: workspace.id, document: judged.document });
+      if (failed.length > 0) throw checksFailed(failed);
+    }
     return versionedTransaction(this.database, 'pipeline', async (tx) => {
       const entity = existing ?? (await this.#create(tx, workspace, principal, file, judged));
       if (!(await this.repository.lock(tx, workspace.id, entity.id))) throw pipelineNotFound(entity.id);

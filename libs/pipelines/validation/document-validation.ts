@@ -15,6 +15,7 @@ import type { DocumentWarning } from '../document/notes.js';
 import { TEMPDB, type PipelineDocument, type ReadDocument } from '../document/pipeline-document.js';
 import { completeDocument, readBody, type ReadBody } from '../document/read-document.js';
 import type { DocumentLimits } from '../document/read-settings.js';
+import { judgeChecks } from './check-rules.js';
 import { dryContexts } from './dry-context.js';
 import { DryRender } from './dry-render.js';
 import { judgeEnvironmentValues } from './environment-values.js';
@@ -91,6 +92,7 @@ export class DocumentValidation {
     if (isJsonObject(body)) judgeEnvironmentValues(body, new Set(registry.datasources.keys()), notes);
     judgeGraph(nodes, notes);
     judgeCallers(nodes, notes);
+    judgeChecks(read.checks, read.parameters, registry.datasources, notes);
     const renderable = judgeRegistries(nodes, read.settings, registry, notes);
     await this.#dryRender(read, renderable);
     return {
@@ -101,9 +103,14 @@ export class DocumentValidation {
     };
   }
 
-  async #registry(workspaceId: string, { nodes }: ReadBody, offered: ValidationOptions['offered']): Promise<Registry> {
+  async #registry(
+    workspaceId: string,
+    { nodes, checks }: ReadBody,
+    offered: ValidationOptions['offered'],
+  ): Promise<Registry> {
     const names = new Set<string>();
     const refs = new Map<string, TemplateRef>();
+    for (const { datasource } of checks) if (datasource !== undefined) names.add(datasource);
     for (const { source, output, template } of nodes) {
       if (source !== undefined && source !== TEMPDB) names.add(source);
       if (output?.datasource !== undefined) names.add(output.datasource);

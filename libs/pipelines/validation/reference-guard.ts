@@ -39,14 +39,15 @@ export class ReferenceGuard {
     if (failures.length > 0) throw validationError(failures);
   }
 
-  async #datasources(tx: Transaction, workspaceId: string, { nodes }: PipelineDocument): Promise<Failure[]> {
-    const used = nodes.flatMap(({ source, output }, index) => [
+  async #datasources(tx: Transaction, workspaceId: string, { nodes, checks }: PipelineDocument): Promise<Failure[]> {
+    const ofNodes = nodes.flatMap(({ source, output }, index) => [
       { name: source, path: `nodes[${index}].source` },
       ...(output?.target === 'datasource'
         ? [{ name: output.datasource, path: `nodes[${index}].output.datasource` }]
         : []),
     ]);
-    const external = used.filter(({ name }) => name !== TEMPDB);
+    const ofChecks = checks.map(({ datasource }, index) => ({ name: datasource, path: `checks[${index}].datasource` }));
+    const external = [...ofNodes, ...ofChecks].filter(({ name }) => name !== TEMPDB);
     if (external.length === 0) return [];
     const names = [...new Set(external.map(({ name }) => name))].sort();
     const visible = await this.datasources.visibleForShare(tx, workspaceId, names);

@@ -276,7 +276,7 @@ const CASES: Record<string, [body: Json, path: string, details?: Json][]> = {
     [pipeline({ settings: { query_timeout_seconds: 0 } }), 'settings.query_timeout_seconds'],
   ],
   calculator_fields_on_non_calculator: [[withNode({ kind: 'date_trunc' }), 'nodes[0].kind']],
-  check_invalid: [[pipeline({ checks: [{ id: 'c' }] }), 'checks']],
+  check_invalid: [[pipeline({ checks: [{ id: 'c' }] }), 'checks[0].name']],
   invalid_parameter_type: [
     [pipeline({ display_name: 5 }), 'display_name'],
     [withNode({ depends_on: [5] }), 'nodes[0].depends_on[0]'],

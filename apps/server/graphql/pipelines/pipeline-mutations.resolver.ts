@@ -53,9 +53,12 @@ export class PipelineMutations {
   @RootField('pipeline.release')
   async releasePipeline(
     @Context() context: OperationContext,
-    @Args('input') { id, expectedHash, releasePinnedTemplates }: ReleasePipelineInput,
+    @Args('input') { id, expectedHash, releasePinnedTemplates, overrideChecksReason }: ReleasePipelineInput,
   ): Promise<PipelinePayload> {
-    const options = { releasePinnedTemplates: releasePinnedTemplates ?? false };
+    const options = {
+      releasePinnedTemplates: releasePinnedTemplates ?? false,
+      overrideChecksReason: overrideChecksReason ?? undefined,
+    };
     return this.#payload(context, await this.lifecycle.release(context.principal, id, expectedHash, options));
   }
 

@@ -50,6 +50,12 @@ export class UpdatePipelineInput extends PipelineHashInput {
 export class ReleasePipelineInput extends PipelineHashInput {
   @Field(() => Boolean, { nullable: true, description: 'Releases pinned drafts too, libraries first.' })
   releasePinnedTemplates?: boolean | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Why failed checks do not matter, 10 characters or more; audited.',
+  })
+  overrideChecksReason?: string | null;
 }
 
 @InputType()

@@ -86,6 +86,12 @@ export const templateKeys = {
 };
 
 export const pipelineKeys = {
+  'datapipelines.checks.gate-timeout-seconds': integer({
+    default: 120,
+    min: 1,
+    max: 3600,
+    about: 'Seconds all checks of one release may take together; those not run by then count as errors.',
+  }),
   'datapipelines.org.currency.name': text({ default: 'Dollar', about: 'Context value `org_currency_name`.' }),
   'datapipelines.org.currency.symbol': text({ default: '$', about: 'Context value `org_currency_symbol`.' }),
   'datapipelines.org.fiscal-start-date': text({

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+
+import { DatasourcesModule } from '#libs/datasources';
+import { PipelinesModule } from '#libs/pipelines';
+
+import { CheckRunRepository } from './check-run.repository.js';
+import { CheckRunner } from './check-runner.js';
+import { CheckService } from './check.service.js';
+import { ReleaseCheckGate } from './release-check-gate.js';
+
+/** Release checks. Needs `Configuration` and `Database` of the infrastructure. */
+@Module({
+  imports: [DatasourcesModule, PipelinesModule],
+  providers: [CheckRunRepository, CheckRunner, CheckService, ReleaseCheckGate],
+  exports: [CheckService, ReleaseCheckGate],
+})
+export class ChecksModule {}
