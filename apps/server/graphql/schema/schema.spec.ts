@@ -87,6 +87,8 @@ describe('the schema', () => {
       'ApiKey.bindings',
       'DatasourceGrantsPayload.grants',
       'Execution.nodeStats',
+      'ImportedPipelinePayload.warnings',
+      'ImportedTemplatesPayload.templates',
       'Pipeline.endpoints',
       'PipelineLevel.folders',
       'PipelinePayload.warnings',
