@@ -4,6 +4,7 @@ import { TemplateReading } from '#libs/templates';
 import { createWorkspace } from '../../test/fixtures/authors.js';
 import { usePipelineBench } from '../../test/fixtures/pipeline-bench.js';
 import { createDatasource, document, refusal } from '../../test/fixtures/pipelines.js';
+import { PipelineBrowseRepository } from './pipeline-browse.repository.js';
 import { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
 
 const bench = usePipelineBench();
@@ -168,7 +169,7 @@ describe('who uses what', () => {
     ]);
   });
 
-  it('finds references through an index, so that no question grows with the bodies that are stored', async () => {
+  it('finds references, levels and pages through indexes, so that no question grows with what is stored', async () => {
     await bench.db.database.execute(
       `INSERT INTO pipelines (workspace_id, name, display_name, description, owner_id)
        SELECT $1, 'bulk/p' || i, 'x', '', $2 FROM generate_series(1, 20000) AS i`,
@@ -202,5 +203,16 @@ describe('who uses what', () => {
       expect(text).not.toMatch(/Seq Scan on pipeline_versions/);
     }
     expect(statements).toHaveLength(3);
+    statements.length = 0;
+    const browse = new PipelineBrowseRepository(recording);
+    await browse.levelKeyset(bench.team.id, 'a', 'ACTIVE', { first: 20 });
+    await browse.keyset(bench.team.id, {}, { first: 20, after: 'bulk/p9' });
+    for (const [sql, values] of statements) {
+      const plan = await bench.db.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);
+      const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+      expect(text).toMatch(/px_pipelines_(folder|name)/);
+      expect(text).not.toMatch(/Seq Scan on pipelines/);
+    }
+    expect(statements).toHaveLength(2);
   });
 });

@@ -79,7 +79,7 @@ describe('migrations', () => {
       },
       {
         name: '0003-reference-indexes',
-        checksum: '82588254143f3627b0e1d821d6f10c7b2945e8b7cf8e5921ca4ecc520552050f',
+        checksum: '0234c0c4e9373c1f14e9fc2fd0c606d3ddf7c5eb2a81bd053a92102d33b510f9',
       },
     ]);
   });
