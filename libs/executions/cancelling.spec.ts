@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readJson, type JsonObject } from '#libs/kernel';
-import { ExecutionsBench, HEAVY, leftovers, NOTHING_LEFT, TestWorkspace } from './executions.fixture.js';
+import { ExecutionsBench, HEAVY, leftovers, NOTHING_LEFT, TestWorkspace, milestones } from './executions.fixture.js';
 
 let bench: ExecutionsBench;
 
@@ -12,7 +12,6 @@ afterEach(() => bench.stopServers());
 
 afterAll(() => bench?.drop());
 
-const typesOf = (frames: readonly { type: string }[]) => frames.map(({ type }) => type);
 const payload = (frame: { data: string } | undefined) => readJson(frame!.data) as JsonObject;
 
 describe('cancellation', () => {
@@ -29,7 +28,7 @@ describe('cancellation', () => {
     await server.service.cancel(me, executionId);
     expect(await finished).toEqual({ executionId, status: 'ABORTED', reason: 'cancelled' });
     const frames = await stream;
-    expect(typesOf(frames)).toEqual(['execution_started', 'node_started', 'execution_aborted']);
+    expect(milestones(frames)).toEqual(['execution_started', 'node_started', 'execution_aborted']);
     expect(payload(frames.at(-1))).toMatchObject({ reason: 'cancelled', status: 'ABORTED' });
     await expect(server.service.cancel(me, executionId)).rejects.toMatchObject({
       code: 'pipeline.execution.not_running',

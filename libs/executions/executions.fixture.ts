@@ -243,6 +243,11 @@ export class TestInstance {
   }
 }
 
+/** What happened to a run, by number and name; how its nodes got on in between is left out. */
+export function milestones(frames: readonly EventFrame[]): string[] {
+  return frames.filter(({ type }) => type !== 'node_progress').map(({ type }) => type);
+}
+
 /** Waits until no native call is inside: the engine that is kept ready may still be opening. Fails after five seconds. */
 export async function idle(gate: NativeCallGate): Promise<void> {
   for (let attempt = 0; attempt < 500 && gate.running > 0; attempt++) await delay(10);

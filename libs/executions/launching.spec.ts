@@ -111,11 +111,14 @@ describe('launching', () => {
     const outcomes = await Promise.all(launched.map(({ finished }) => finished));
     expect(outcomes.map(({ status }) => status)).toEqual(launched.map(() => 'SUCCESS'));
     for (const { executionId } of launched) {
-      const [{ n, last }] = (await bench.db.database.query<{ n: number; last: number }>(
-        'SELECT COUNT(*)::int AS n, MAX(event_id) AS last FROM execution_events WHERE execution_id = $1',
+      const [events] = await bench.db.database.query<{ types: string[]; gapless: boolean }>(
+        `SELECT array_agg(event_type ORDER BY event_id) FILTER (WHERE event_type <> 'node_progress') AS types,
+                MAX(event_id) = COUNT(*) AS gapless
+           FROM execution_events WHERE execution_id = $1`,
         [executionId],
-      )) as [{ n: number; last: number }];
-      expect([n, last]).toEqual([5, 5]);
+      );
+      const types = ['execution_started', 'node_started', 'node_completed', 'pipeline_completed', 'data_ready'];
+      expect(events).toEqual({ types, gapless: true });
     }
     expect(await leftovers(server)).toEqual(NOTHING_LEFT);
   });

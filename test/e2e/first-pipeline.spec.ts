@@ -95,7 +95,10 @@ describeWithProgram('curl', 'the first-pipeline document, pasted into a shell', 
 
   it('the run ends with its rows, and the resumed stream holds only what came after the id', () => {
     const ids = [...outputOf("'Last-Event-ID: 5'").matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]));
-    expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7, 6, 7]);
+    const last = ids.at(-1)!;
+    const upTo = (first: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    expect(last).toBeGreaterThan(6);
+    expect(ids).toEqual([...upTo(1), ...upTo(6)]);
   });
 
   it('the result has the very rows and the very CSV of the document', () => {

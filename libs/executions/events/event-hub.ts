@@ -5,6 +5,8 @@ import type { TableLogWriter } from './table-log-writer.js';
 
 /** Ended logs stay for watchers that are just catching up; the shared logs have them too. */
 const KEEP_SEALED_MS = 30_000;
+/** Events waiting for the table (contract 02 §10.2). */
+const MOST_WAITING = 10_000;
 
 /**
  * The event logs of the executions this instance owns (contract 02 §10). Emitters never wait for readers: both shared
@@ -33,6 +35,11 @@ export class EventHub {
   appended(log: ExecutionLog): void {
     this.table.dirty(log);
     this.store.dirty(log);
+  }
+
+  /** The table has not taken events for so long that what can be left out should be. */
+  get isCrowded(): boolean {
+    return this.table.waiting >= MOST_WAITING;
   }
 
   /** The terminal events are committed: show them everywhere. */

@@ -2,6 +2,7 @@
 export type EventType =
   | 'execution_started'
   | 'node_started'
+  | 'node_progress'
   | 'node_completed'
   | 'node_failed'
   | 'pipeline_completed'

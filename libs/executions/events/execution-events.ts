@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { authorise } from '#libs/identity';
-import { isPenstockError, newId, PenstockError, RawJson, toWireStamp, writeJson, type Principal } from '#libs/kernel';
+import { isPenstockError, newId, PenstockError, RawJson, toWireStamp, type Principal } from '#libs/kernel';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import type { UserLease } from '../instance/user-leases.js';
 import { EventTable } from '../records/event-table.js';
@@ -8,6 +8,7 @@ import type { ExecutionRow } from '../reading/execution-view.js';
 import { VisibleExecutions } from '../reading/visible-executions.js';
 import { DataReadyRows } from './data-ready-rows.js';
 import type { EventRecord, EventType } from './event-record.js';
+import { payloadText } from './payload-text.js';
 import { LocalSource, StoredSource, type EventSource } from './event-source.js';
 import { watchEvents } from './watch-events.js';
 
@@ -208,7 +209,7 @@ function terminalOf(row: ExecutionRow): EventRecord {
     eventId: 1,
     type,
     timestamp: stamp,
-    data: writeJson({ ...common, ...fields }),
+    data: payloadText({ ...common, ...fields }),
   });
   if (row.status === 'SUCCESS') return event('pipeline_completed', { completed_at: stamp });
   if (row.status === 'FAILED')

@@ -74,6 +74,10 @@ export class ExecutionLog {
     this.changed.signal();
   }
 
+  get unsavedCount(): number {
+    return this.#lastId - this.#tableHas;
+  }
+
   unsavedInTable(): readonly EventRecord[] {
     return this.after(this.#tableHas);
   }

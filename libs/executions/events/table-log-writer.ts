@@ -16,8 +16,8 @@ export class TableLogWriter {
   readonly #dirty = new Set<ExecutionLog>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  /** Events seen and not yet written: an estimate that only decides when to write. */
-  #waiting = 0;
+  /** Events seen since the last write: an estimate that only decides when to write. */
+  #fresh = 0;
 
   constructor(
     private readonly table: EventTable,
@@ -25,9 +25,16 @@ export class TableLogWriter {
     private readonly onLag: (seconds: number) => void = () => undefined,
   ) {}
 
+  /** Events of all runs that are not in the table yet. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const log of this.#dirty) waiting += log.unsavedCount;
+    return waiting;
+  }
+
   dirty(log: ExecutionLog): void {
     this.#dirty.add(log);
-    if (++this.#waiting >= BATCH_ROWS) void this.#write();
+    if (++this.#fresh >= BATCH_ROWS) void this.#write();
     else this.#schedule(INTERVAL_MS);
   }
 
@@ -80,7 +87,7 @@ export class TableLogWriter {
         upTo.set(log, event.eventId);
       }
     }
-    this.#waiting = 0;
+    this.#fresh = 0;
     if (batch.length > 0) {
       await this.table.insert(batch);
       this.onLag((Date.now() - Date.parse(batch[0]![1].timestamp)) / 1000);

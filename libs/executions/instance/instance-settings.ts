@@ -42,6 +42,7 @@ export function instanceSettings(config: Configuration): InstanceSettings {
       maxParallelNodes: config.get('datapipelines.executor.max-parallel-nodes'),
       executionTimeoutSeconds: config.get('datapipelines.executor.execution-timeout-seconds'),
       cancelGraceMs,
+      progressSampleMs: seconds(config.get('datapipelines.executor.progress-sample-interval-seconds')),
       errorDetail: config.get('datapipelines.executions.error-detail'),
       baseUrl: config.get('datapipelines.auth.base-url') ?? '',
     },

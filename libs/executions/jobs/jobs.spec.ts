@@ -35,8 +35,10 @@ describe('retention', () => {
       `UPDATE pipeline_executions SET completed_at = NOW() - INTERVAL '8 days' WHERE execution_id = $1`,
       [old],
     );
-    expect(await server.retention.events()).toBe(5);
-    expect(await countOf('execution_events', 'execution_id = $1', [young])).toBe(5);
+    const events = await countOf('execution_events', 'execution_id = $1', [young]);
+    expect(events).toBeGreaterThan(4);
+    expect(await server.retention.events()).toBe(events);
+    expect(await countOf('execution_events', 'execution_id = $1', [young])).toBe(events);
     expect(await countOf('pipeline_executions', 'execution_id = $1', [old])).toBe(1);
     expect(await server.retention.events()).toBe(0);
   });
@@ -46,7 +48,8 @@ describe('retention', () => {
     const old = await ended(pipeline);
     await db.database.execute(
       `INSERT INTO execution_events (execution_id, event_id, event_type, payload_json)
-       SELECT $1, g, 'node_started', '{}' FROM generate_series(6, 25000) g`,
+       SELECT $1, g, 'node_started', '{}' FROM generate_series(1, 25000) g
+       ON CONFLICT DO NOTHING`,
       [old],
     );
     await db.database.execute(

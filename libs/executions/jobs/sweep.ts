@@ -3,6 +3,7 @@ import { Configuration, PenstockError, RawJson, toWireStamp, writeJson } from '#
 import { Database, type Transaction } from '#libs/persistence';
 import { CHANNELS, TransientStore } from '#libs/transient';
 import { continuing, type EventRecord } from '../events/event-record.js';
+import { payloadText } from '../events/payload-text.js';
 import { ExecutionMetrics } from '../execution-metrics.js';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import { EventTable } from '../records/event-table.js';
@@ -108,7 +109,7 @@ export class Sweep {
       eventId: (missing.at(-1)?.eventId ?? last) + 1,
       type: 'execution_aborted',
       timestamp: toWireStamp(row.completed_at),
-      data: writeJson({
+      data: payloadText({
         execution_id: row.execution_id,
         correlation_id: row.correlation_id,
         pipeline_id: row.pipeline_id,

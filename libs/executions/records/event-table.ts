@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Queryable } from '#libs/persistence';
 import type { EventRecord, EventType } from '../events/event-record.js';
+import { storedPayloadText } from '../events/payload-text.js';
 
 interface EventRow {
   event_id: number;
@@ -78,7 +79,12 @@ export class EventTable {
 }
 
 function recordOf({ event_id, event_type, timestamp, payload }: EventRow): EventRecord {
-  return { eventId: event_id, type: event_type, timestamp: millisecondsOf(timestamp), data: payload };
+  return {
+    eventId: event_id,
+    type: event_type,
+    timestamp: millisecondsOf(timestamp),
+    data: storedPayloadText(payload),
+  };
 }
 
 /** `…SS.mmm000Z` to `…SS.mmmZ`: events are stamped in milliseconds. */

@@ -7,7 +7,7 @@ import type { RowDrain } from './row-drain.js';
 
 /** Stores everything the node yields, encoded for the wire (contract 02 §6.4). Counts what has no wire form. */
 export async function deliverToCaller(
-  { node, scope }: NodeTask,
+  { scope, progress }: NodeTask,
   drain: RowDrain,
   budget: NodeBudget,
   sourceWarnings: () => readonly MappingWarning[],
@@ -21,9 +21,10 @@ export async function deliverToCaller(
     const batch = await drain.next();
     if (!batch) break;
     await result.write(encoder.encode(batch, issues));
-    scope.progress(node.id, result.rowCount);
+    progress.written(result.rowCount, result.bytes);
     await nextTurn();
   }
+  progress.enter('finalizing');
   const stored = await result.finish(columns);
   const warnings = [...sourceWarnings(), ...issues.warnings(columns)];
   return { rowsOut: stored.rowCount, bytesOut: stored.bytes, delivered: { columns, warnings, stored } };

@@ -144,10 +144,6 @@ export class ExecutionRun {
       staging,
       result,
       confirmOwnership: () => this.services.ownership.confirm(this),
-      progress: (nodeId, rows) => {
-        this.state.stats.progress(nodeId, rows);
-        this.services.progress.rows(this.state);
-      },
     };
   }
 

@@ -4,6 +4,7 @@ import { failureRecord, type FailureRecord } from './failure-record.js';
 import { LeaseHolder } from './lease-holder.js';
 import { NodeBudget } from './node-budget.js';
 import { wallClockSeconds } from './node-limits.js';
+import { NodeProgress, type ProgressSample } from './node-progress.js';
 import type { NodeTask, NodeTrace, NodeYield, RunScope } from './node-work.js';
 import { RunStopped } from './outcome.js';
 import type { RunServices } from './run-services.js';
@@ -20,45 +21,65 @@ export class NodeExecution {
 
   /** True when the node succeeded. Never rejects. */
   async run(node: SqlNode): Promise<boolean> {
-    this.#started(node);
+    const progress = this.#started(node);
     const { settings, runner } = this.services;
     const budget = new NodeBudget(this.state.latch.signal, wallClockSeconds(node, settings));
     const leases = new LeaseHolder((error) => this.services.logger.warn('A connection did not go back.', { error }));
-    const task: NodeTask = { node, scope: this.scope, trace: {} };
+    const task: NodeTask = { node, scope: this.scope, progress, trace: {} };
     try {
       const work = runner.run(task, budget, leases);
       const abandon = () => this.#abandoned(node, leases);
       const yielded = await withinGrace(work, budget.signal, settings.cancelGraceMs, abandon);
       // A connection finds back to its first state while the run goes on; whoever needs it next waits for it in the pool.
       void leases.release('ok');
-      this.#succeeded(node, yielded);
+      this.#succeeded(task, yielded);
       return true;
     } catch (error) {
       await leases.release('destroy');
-      this.#notSucceeded(node, budget, task.trace, error);
+      this.#notSucceeded(task, budget, error);
       return false;
     } finally {
+      progress.close();
       budget.dispose();
     }
   }
 
   /** The node never got its permits: it started and failed at once. */
   refused(node: SqlNode, reason: unknown): Promise<void> {
-    this.#started(node);
-    this.#fail(node, this.#record(node, {}, reason));
+    const progress = this.#started(node);
+    this.#fail({ node, progress }, this.#record(node, {}, reason));
     return Promise.resolve();
   }
 
-  #started(node: SqlNode): void {
-    const at = this.state.now();
-    this.state.stats.started(node.id, at);
-    this.state.emit(this.state.events.nodeStarted(at, node.id));
-    this.services.progress.boundary(this.state);
+  #started(node: SqlNode): NodeProgress {
+    const { state, services } = this;
+    const at = state.now();
+    state.stats.started(node.id, at);
+    state.emit(state.events.nodeStarted(at, node.id));
+    services.progress.boundary(state);
+    const clock = { now: () => state.now(), sampleIntervalMs: services.settings.progressSampleMs };
+    return new NodeProgress(
+      node,
+      at,
+      clock,
+      (sample) => this.#tell(sample),
+      (rows, bytes) => {
+        state.stats.progress(node.id, rows, bytes);
+        services.progress.rows(state);
+      },
+    );
   }
 
-  #succeeded(node: SqlNode, { rowsOut, bytesOut, delivered }: NodeYield): void {
+  /** Samples are the first to go when the table does not take events for long: every other event is kept. */
+  #tell(sample: ProgressSample): void {
+    if (this.services.hub.isCrowded) return this.services.metrics.eventsDropped(1);
+    this.state.emit(this.state.events.nodeProgress(this.state.now(), sample));
+  }
+
+  #succeeded({ node, progress }: NodeTask, { rowsOut, bytesOut, delivered }: NodeYield): void {
     const at = this.state.now();
     if (delivered) this.state.delivered = delivered;
+    progress.end('completed');
     const stat = this.state.stats.succeeded(node.id, at, rowsOut, bytesOut);
     this.state.emit(this.state.events.nodeCompleted(at, stat));
     this.services.progress.boundary(this.state);
@@ -66,18 +87,21 @@ export class NodeExecution {
     this.services.cancellations.lookSoon();
   }
 
-  #notSucceeded(node: SqlNode, budget: NodeBudget, trace: NodeTrace, error: unknown): void {
+  #notSucceeded(task: NodeTask, budget: NodeBudget, error: unknown): void {
+    const { node, trace } = task;
     const { reason } = budget.signal;
     // A budget that ran out is the cause, whatever the driver said when it was cut.
     const cause: unknown = isPenstockError(reason) ? reason : error;
-    if (!this.state.latch.outcome) return this.#fail(node, this.#record(node, trace, cause, budget));
+    if (!this.state.latch.outcome) return this.#fail(task, this.#record(node, trace, cause, budget));
     const known = cause instanceof RunStopped || reason === cause;
+    task.progress.end('aborted');
     this.state.stats.cut(node.id, known ? undefined : this.#record(node, trace, cause, budget));
     this.services.progress.boundary(this.state);
   }
 
-  #fail(node: SqlNode, error: FailureRecord): void {
+  #fail({ node, progress }: Pick<NodeTask, 'node' | 'progress'>, error: FailureRecord): void {
     const at = this.state.now();
+    progress.end('failed');
     const stat = this.state.stats.failed(node.id, at, error);
     this.state.emit(this.state.events.nodeFailed(at, stat, error));
     this.state.latch.set({ kind: 'failed', error, nodeId: node.id });

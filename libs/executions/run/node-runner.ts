@@ -12,8 +12,9 @@ import { batchBytes } from '../staging/batch-bytes.js';
 import { deliverToCaller } from './deliver-to-caller.js';
 import { renderFailure } from './render-failure.js';
 import { LeaseHolder } from './lease-holder.js';
-import type { NodeBudget } from './node-budget.js';
+import type { NodeBudget, NodePhase } from './node-budget.js';
 import { statementSeconds, type NodeTimeSettings } from './node-limits.js';
+import type { ProgressState } from './node-progress.js';
 import type { NodeTask, NodeYield } from './node-work.js';
 import { drainOf, drainOfStaged, type RowDrain } from './row-drain.js';
 import { writeBack } from './write-back.js';
@@ -72,18 +73,20 @@ export class NodeRunner {
     leases: LeaseHolder,
   ): Promise<NodeYield> {
     const { node } = task;
-    budget.phase = 'connect';
+    enter(task, budget, 'connect', 'connecting');
     return stagingOf(task).withConnection(budget.signal, async (connection) => {
-      budget.phase = 'execute';
+      enter(task, budget, 'execute', 'executing');
       const sql = await disciplined(connection, statement.sql, node.type, budget.signal);
       const checked = { sql, values: statement.values };
       const { output } = node;
       if (node.type !== 'DQL') {
         const changed = await budget.statement(() => runCounted(connection, checked, budget.signal));
+        if (node.type === 'DML') task.progress.counted(changed);
         return { rowsOut: node.type === 'DML' ? changed : 0, bytesOut: 0 };
       }
       if (output?.target === 'tempdb') {
         const rowsOut = await budget.statement(() => stageQuery(connection, output.table, checked, budget.signal));
+        task.progress.counted(rowsOut);
         return { rowsOut, bytesOut: 0 };
       }
       return this.#outOfTempdb(task, connection, checked, budget, leases);
@@ -99,7 +102,7 @@ export class NodeRunner {
   ): Promise<NodeYield> {
     const result = await budget.statement(() => materialise(connection, task.node.id, statement, budget.signal));
     try {
-      return await this.#output(task, drainOfStaged(result, budget), budget, leases, () => []);
+      return await this.#output(task, drainOfStaged(result, budget, task.progress), budget, leases, () => []);
     } finally {
       await result.drop();
     }
@@ -115,13 +118,15 @@ export class NodeRunner {
     const { node, scope } = task;
     const { signal } = budget;
     refuseOtherClass(dialect, statement.sql, node);
-    budget.phase = 'connect';
+    enter(task, budget, 'connect', 'connecting');
     if (node.type !== 'DQL') await this.#refuseReadonly(node.source, scope.workspaceId);
     const access = node.type === 'DQL' ? 'read' : 'write';
     const lease = await leases.hold(this.datasources.lease(node.source, { signal, access }));
-    budget.phase = 'execute';
+    enter(task, budget, 'execute', 'executing');
     if (node.type !== 'DQL') {
       const changed = await budget.statement(() => lease.execute(statement, { signal }));
+      task.progress.witnessed({ committed: true });
+      if (node.type === 'DML') task.progress.counted(changed);
       return { rowsOut: node.type === 'DML' ? changed : 0, bytesOut: 0 };
     }
     const options = { fetchSize: this.settings.fetchSize, signal };
@@ -131,7 +136,13 @@ export class NodeRunner {
 
   async #fromCursor(task: NodeTask, cursor: Cursor, budget: NodeBudget, leases: LeaseHolder): Promise<NodeYield> {
     try {
-      return await this.#output(task, await drainOf(cursor, budget), budget, leases, () => cursor.warnings);
+      return await this.#output(
+        task,
+        await drainOf(cursor, budget, task.progress),
+        budget,
+        leases,
+        () => cursor.warnings,
+      );
     } finally {
       await cursor.close();
     }
@@ -147,7 +158,7 @@ export class NodeRunner {
     const { output } = task.node;
     if (output?.target === 'tempdb') return this.#stage(task, output.table, drain, budget);
     if (output?.target !== 'datasource') return deliverToCaller(task, drain, budget, warnings);
-    budget.phase = 'connect';
+    enter(task, budget, 'connect', 'waiting_output');
     await this.#refuseReadonly(output.datasource, task.scope.workspaceId);
     const lease = await leases.hold(
       this.datasources.lease(output.datasource, { signal: budget.signal, access: 'write' }),
@@ -161,11 +172,11 @@ export class NodeRunner {
     let bytesOut = 0;
     const onBatch = (batch: Parameters<typeof batchBytes>[0], rows: number) => {
       bytesOut += batchBytes(batch);
-      task.scope.progress(task.node.id, rows);
+      task.progress.written(rows, bytesOut);
     };
     const { signal } = budget;
     const rowsOut = await stagingOf(task).withConnection(signal, (connection) =>
-      stageRows(connection, table, drain, { signal, onBatch }),
+      stageRows(connection, table, drain, { signal, onBatch, onEnd: () => task.progress.enter('finalizing') }),
     );
     return { rowsOut, bytesOut };
   }
@@ -197,6 +208,11 @@ export class NodeRunner {
       details: { datasource: name },
     });
   }
+}
+
+function enter({ progress }: NodeTask, budget: NodeBudget, phase: NodePhase, state: ProgressState): void {
+  budget.phase = phase;
+  progress.enter(state);
 }
 
 function stagingOf({ node, scope }: NodeTask): StagingEngine {

@@ -35,9 +35,9 @@ export class NodeStats {
     });
   }
 
-  progress(nodeId: string, rowsOut: number): void {
+  progress(nodeId: string, rowsOut: number, bytesOut: number): void {
     const entry = this.#entries.get(nodeId);
-    if (entry?.status === 'RUNNING') entry.rows_out = rowsOut;
+    if (entry?.status === 'RUNNING') Object.assign(entry, { rows_out: rowsOut, bytes_out: bytesOut });
   }
 
   succeeded(nodeId: string, at: Date, rowsOut: number, bytesOut: number): NodeStat {

@@ -5,6 +5,7 @@ import type { Column } from '#libs/typesystem';
 import type { MappingWarning } from '#libs/datasources';
 import type { ResultWriter, StoredResult } from '../results/result-writer.js';
 import type { StagingEngine } from '../staging/staging-engine.js';
+import type { NodeProgress } from './node-progress.js';
 
 /** What the nodes of one run share. */
 export interface RunScope {
@@ -23,7 +24,6 @@ export interface RunScope {
   readonly result: ResultWriter;
   /** Rejects when the run is, or may be, no longer this instance's; asked right before a foreign commit. */
   confirmOwnership(): Promise<void>;
-  progress(nodeId: string, rows: number): void;
 }
 
 /** What a node achieved. */
@@ -51,5 +51,6 @@ export interface NodeTrace {
 export interface NodeTask {
   readonly node: SqlNode;
   readonly scope: RunScope;
+  readonly progress: NodeProgress;
   readonly trace: NodeTrace;
 }

@@ -17,6 +17,7 @@ const GATHER_MS = 40;
  */
 export class ProgressWriter {
   readonly #dirty = new Set<ProgressSource>();
+  readonly #later = new Map<ProgressSource, NodeJS.Timeout>();
   readonly #lastWrite = new WeakMap<ProgressSource, number>();
   #timer: NodeJS.Timeout | undefined;
   #writing = false;
@@ -33,18 +34,29 @@ export class ProgressWriter {
     this.#schedule();
   }
 
-  /** Rows went by: written once per interval. */
+  /** Rows went by: written once per interval, the last ones too, should no more come for long. */
   rows(source: ProgressSource): void {
-    if (performance.now() - (this.#lastWrite.get(source) ?? -Infinity) < this.intervalMs) return;
-    this.boundary(source);
+    if (this.#later.has(source)) return;
+    const waitMs = (this.#lastWrite.get(source) ?? -Infinity) + this.intervalMs - performance.now();
+    if (waitMs <= 0) return this.boundary(source);
+    const timer = setTimeout(() => {
+      this.#later.delete(source);
+      this.boundary(source);
+    }, waitMs);
+    timer.unref();
+    this.#later.set(source, timer);
   }
 
   forget(source: ProgressSource): void {
     this.#dirty.delete(source);
+    clearTimeout(this.#later.get(source));
+    this.#later.delete(source);
   }
 
   stop(): void {
     clearTimeout(this.#timer);
+    for (const timer of this.#later.values()) clearTimeout(timer);
+    this.#later.clear();
     this.#dirty.clear();
   }
 

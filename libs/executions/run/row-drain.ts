@@ -2,6 +2,7 @@ import type { Cursor } from '#libs/datasources';
 import type { Column, ColumnBatch } from '#libs/typesystem';
 import type { StagedResult } from '../staging/staged-result.js';
 import type { NodeBudget } from './node-budget.js';
+import type { NodeProgress } from './node-progress.js';
 
 /** Rows on their way from where they were read to where they go; the taker asks for the next batch when it has room. */
 export interface RowDrain {
@@ -14,28 +15,36 @@ export interface RowDrain {
  * Waits for the first rows before anything else is touched: until then the node executes its statement, and a target is
  * not opened for a query that does not run. Only the waits for the source count against the statement budget.
  */
-export async function drainOf(cursor: Cursor, budget: NodeBudget): Promise<RowDrain> {
+export async function drainOf(cursor: Cursor, budget: NodeBudget, progress: NodeProgress): Promise<RowDrain> {
   const fetch = () => budget.statement(() => cursor.next(budget.signal));
   let first: ColumnBatch | null | undefined = await fetch();
-  return {
-    columns: cursor.columns,
-    next: () => {
-      if (first === undefined) return fetch();
-      const batch = first;
-      // A clean end stays one; asking the cursor again behind it would be asking too much.
-      first = batch === null ? null : undefined;
-      return Promise.resolve(batch);
-    },
+  const next = () => {
+    if (first === undefined) return fetch();
+    const batch = first;
+    // A clean end stays one; asking the cursor again behind it would be asking too much.
+    first = batch === null ? null : undefined;
+    return Promise.resolve(batch);
   };
+  return { columns: cursor.columns, next: followed(next, progress) };
 }
 
-export function drainOfStaged(result: StagedResult, budget: NodeBudget): RowDrain {
+export function drainOfStaged(result: StagedResult, budget: NodeBudget, progress: NodeProgress): RowDrain {
   const batches = result.batches(budget.signal);
-  return {
-    columns: result.columns,
-    next: async () => {
-      const { value, done } = await budget.statement(() => batches.next());
-      return done ? null : value;
-    },
+  const next = async () => {
+    const { value, done } = await budget.statement(() => batches.next());
+    return done ? null : value;
+  };
+  return { columns: result.columns, next: followed(next, progress) };
+}
+
+/** Between two batches the node writes the one it has. */
+function followed(next: RowDrain['next'], progress: NodeProgress): RowDrain['next'] {
+  return async () => {
+    progress.enter('fetching');
+    const batch = await next();
+    if (!batch) return null;
+    progress.fetched(batch.rowCount);
+    progress.enter('writing');
+    return batch;
   };
 }

@@ -1,8 +1,10 @@
-import { RawJson, toWireStamp, writeJson } from '#libs/kernel';
+import { RawJson, toWireStamp } from '#libs/kernel';
 import type { MappingWarning } from '#libs/datasources';
 import type { Column } from '#libs/typesystem';
 import type { EventType } from '../events/event-record.js';
+import { payloadText } from '../events/payload-text.js';
 import type { FailureRecord } from './failure-record.js';
+import type { ProgressSample } from './node-progress.js';
 import type { NodeStat } from './node-stats.js';
 import type { AbortReason } from './outcome.js';
 
@@ -76,6 +78,10 @@ export class RunEvents {
     return this.#event('node_started', at, { node_id: nodeId, started_at: at.toISOString(), attempt: 1 });
   }
 
+  nodeProgress(at: Date, sample: ProgressSample): UnnumberedEvent {
+    return this.#event('node_progress', at, { ...sample });
+  }
+
   nodeCompleted(at: Date, stat: NodeStat): UnnumberedEvent {
     const { node_id, started_at, completed_at, duration_ms, rows_out, bytes_out } = stat;
     return this.#event('node_completed', at, { node_id, started_at, completed_at, duration_ms, rows_out, bytes_out });
@@ -140,7 +146,7 @@ export class RunEvents {
 
   #event(type: EventType, at: Date, fields: Record<string, unknown>): UnnumberedEvent {
     const { executionId, correlationId } = this.facts;
-    const data = writeJson({ execution_id: executionId, correlation_id: correlationId, ...fields });
+    const data = payloadText({ execution_id: executionId, correlation_id: correlationId, ...fields });
     return { type, timestamp: at.toISOString(), data };
   }
 }

@@ -16,6 +16,8 @@ export interface RunSettings extends NodeTimeSettings {
   maxParallelNodes: number;
   executionTimeoutSeconds: number;
   cancelGraceMs: number;
+  /** Least time between two progress samples of a node that stays in its state. */
+  progressSampleMs: number;
   errorDetail: 'full' | 'structured';
   /** Origin of absolute links; empty = relative. Never taken from a request. */
   baseUrl: string;

@@ -19,7 +19,7 @@ export interface WriteBackTarget {
  * source has ended cleanly and the run is known to be still ours; everything else rolls back.
  */
 export async function writeBack(
-  { node, scope }: NodeTask,
+  { scope, progress }: NodeTask,
   drain: RowDrain,
   lease: Lease,
   target: WriteBackTarget,
@@ -37,15 +37,18 @@ export async function writeBack(
       await writer.write(batch);
       rows += batch.rowCount;
       bytes += batchBytes(batch);
-      scope.progress(node.id, rows);
+      progress.written(rows, bytes);
     }
+    progress.enter('finalizing');
     await scope.confirmOwnership();
     budget.signal.throwIfAborted();
   } catch (error) {
     await rollBack(writer, error);
+    progress.witnessed({ rolled_back: true });
     throw error;
   }
   await writer.commit();
+  progress.witnessed({ committed: true });
   return { rowsOut: rows, bytesOut: bytes };
 }
 

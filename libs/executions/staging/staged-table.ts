@@ -27,7 +27,7 @@ export async function stageRows(
   connection: StagingConnection,
   table: string,
   source: BatchSource,
-  options: { signal: AbortSignal; onBatch?: (batch: ColumnBatch, rows: number) => void },
+  options: { signal: AbortSignal; onBatch?: (batch: ColumnBatch, rows: number) => void; onEnd?: () => void },
 ): Promise<number> {
   refuseBadLabels(source.columns.map(({ name }) => name));
   const columns = source.columns.map(stagedColumn);
@@ -46,6 +46,7 @@ export async function stageRows(
       await nextTurn();
       signal.throwIfAborted();
     }
+    options.onEnd?.();
     close(appender);
     await sizeNumbers(connection, table, columns, signal);
     return rows;

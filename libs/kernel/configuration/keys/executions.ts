@@ -89,6 +89,12 @@ export const executorKeys = {
     max: 300,
     about: 'Least seconds between progress writes of an execution while a node runs.',
   }),
+  'datapipelines.executor.progress-sample-interval-seconds': integer({
+    default: 1,
+    min: 1,
+    max: 300,
+    about: 'Least seconds between two progress events of a node that stays in its state.',
+  }),
 };
 
 export const stagingKeys = {
