@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { GraphQLModule } from '@nestjs/graphql';
+import { ChecksModule } from '#libs/checks';
 import { DatasourcesModule } from '#libs/datasources';
 import { EndpointsModule } from '#libs/endpoints';
 import { ExecutionsModule } from '#libs/executions';
@@ -31,6 +32,7 @@ const FAMILIES = [
   DatasourcesModule,
   TemplatesModule,
   PipelinesModule,
+  ChecksModule,
   ExecutionsModule,
   EndpointsModule,
 ];

@@ -1,10 +1,12 @@
 import { Args, Context, Mutation, Resolver } from '@nestjs/graphql';
+import { CheckService } from '#libs/checks';
 import type { Principal } from '#libs/kernel';
 import { PipelineAuthoring, PipelineLifecycle, PipelineTransfer, type PipelineView } from '#libs/pipelines';
 import type { OperationContext } from '../engine/operation-context.js';
 import { jsonObjectOf, jsonOf } from '../schema/json-input.js';
 import { DeletedPayload } from '../schema/payloads.js';
 import { RootField } from '../schema/root-field.js';
+import { checkRunType, PipelineChecksPayload, RunPipelineChecksInput } from './check.types.js';
 import { PipelineNodes } from './pipeline-nodes.js';
 import {
   CreatePipelineInput,
@@ -26,6 +28,7 @@ export class PipelineMutations {
     private readonly authoring: PipelineAuthoring,
     private readonly lifecycle: PipelineLifecycle,
     private readonly transfer: PipelineTransfer,
+    private readonly checks: CheckService,
     private readonly nodes: PipelineNodes,
   ) {}
 
@@ -60,6 +63,18 @@ export class PipelineMutations {
       overrideChecksReason: overrideChecksReason ?? undefined,
     };
     return this.#payload(context, await this.lifecycle.release(context.principal, id, expectedHash, options));
+  }
+
+  /** Runs every check now; each run is in the history before the answer. */
+  @Mutation(() => PipelineChecksPayload)
+  @RootField('pipeline.run_checks')
+  async runPipelineChecks(
+    @Context() context: OperationContext,
+    @Args('input') { id, version, parametersJson }: RunPipelineChecksInput,
+  ): Promise<PipelineChecksPayload> {
+    const given = parametersJson == null ? undefined : jsonObjectOf(parametersJson, 'parametersJson');
+    const done = await this.checks.run(context.principal, id, version ?? undefined, given, context.deadline.signal);
+    return { version: done.version, runs: done.runs.map(checkRunType) };
   }
 
   /** An exported file, all or nothing. */

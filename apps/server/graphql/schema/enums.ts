@@ -55,3 +55,6 @@ export const CapabilityEnum = wireEnum('Capability', [
   'super_admin',
 ]);
 export const WriteSurfaceEnum = wireEnum('WriteSurface', ['session', 'api_key', 'mcp']);
+
+export const CheckVerdictEnum = wireEnum('CheckVerdict', ['pass', 'fail', 'error']);
+export const CheckViaEnum = wireEnum('CheckVia', ['mcp', 'rest', 'ui', 'release']);
