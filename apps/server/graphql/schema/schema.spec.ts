@@ -90,6 +90,7 @@ describe('the schema', () => {
       'ImportedPipelinePayload.warnings',
       'ImportedTemplatesPayload.templates',
       'Pipeline.endpoints',
+      'PipelineChecksPayload.runs',
       'PipelineLevel.folders',
       'PipelinePayload.warnings',
       'PipelineVersion.nodes',
