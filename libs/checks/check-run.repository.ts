@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
-
 import { newId, writeJson } from '#libs/kernel';
 import { Database } from '#libs/persistence';
-
 import type { CheckOutcome } from './check-runner.js';
 
 export type CheckVia = 'mcp' | 'rest' | 'ui' | 'release';

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-
 import { Configuration, isPenstockError, type JsonObject } from '#libs/kernel';
 import {
   BoundedProbe,
@@ -10,7 +9,6 @@ import {
 } from '#libs/datasources';
 import { bindParameters, type CheckDeclaration, encodeContext, type PipelineDocument } from '#libs/pipelines';
 import { lexSql, splitRow, type TypedValue } from '#libs/typesystem';
-
 import { rowsToRead } from './expectation.js';
 import { judge, type Judgement, type Observation } from './judge.js';
 

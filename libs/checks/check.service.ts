@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-
 import {
   Configuration,
   isJsonObject,
@@ -11,7 +10,6 @@ import {
 } from '#libs/kernel';
 import { authorise } from '#libs/identity';
 import { PipelineCatalog, pipelineNotFound, type RunnableVersion } from '#libs/pipelines';
-
 import { CheckRunRepository, type CheckRunRow, type CheckVia } from './check-run.repository.js';
 import { CheckRunner } from './check-runner.js';
 

@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
-
 import { DatasourcesModule } from '#libs/datasources';
 import { PipelinesModule } from '#libs/pipelines';
-
 import { CheckRunRepository } from './check-run.repository.js';
 import { CheckRunner } from './check-runner.js';
 import { CheckService } from './check.service.js';

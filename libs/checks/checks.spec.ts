@@ -3,9 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-
 import { PipelineTransfer, type PipelineView } from '#libs/pipelines';
-
 import { createWorkspace } from '../../test/fixtures/authors.js';
 import { usePipelineBench } from '../../test/fixtures/pipeline-bench.js';
 import { createDatasource, document, failuresOf, refusal } from '../../test/fixtures/pipelines.js';

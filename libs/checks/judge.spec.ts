@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-
 import { type Decimal, parseNumberToken } from '#libs/typesystem';
-
 import { type Expectation, rowsToRead } from './expectation.js';
 import { judge, type Observation } from './judge.js';
 

@@ -1,5 +1,4 @@
 import { compareDecimals, type Decimal, parseNumberToken, powerOfTen } from '#libs/typesystem';
-
 import type { Expectation } from './expectation.js';
 
 /** What the server saw. */

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
-
 import { Configuration, type Principal } from '#libs/kernel';
 import { type FailedCheck, type GateSubject, pipelineNotFound, ReleaseGate } from '#libs/pipelines';
-
 import { CheckRunRepository } from './check-run.repository.js';
 import { CheckRunner } from './check-runner.js';
 import { observedText } from './check.service.js';

@@ -9,8 +9,7 @@ import {
 } from '#libs/kernel';
 import { authorise } from '#libs/identity';
 import { folder, isBrowsePrefix, type EntityStatus, type Folder } from '#libs/lifecycle';
-import { reflected, TemplateCatalog } from '#libs/templates';
-import { readStoredDocument } from './document/stored-document.js';
+import { reflected } from '#libs/templates';
 import { PipelineBrowseRepository, type PipelineFilter } from './pipeline-browse.repository.js';
 import { PipelineCatalog } from './pipeline-catalog.js';
 import { PipelineRepository } from './pipeline.repository.js';
@@ -21,7 +20,6 @@ import {
   type PipelineSummary,
   type PipelineVersionSummary,
   type PipelineView,
-  type TemplateUpgrade,
 } from './pipeline-views.js';
 
 /** One level of the tree: `total` and `has_more` are about `pipelines`; a folder counts its whole subtree. */
@@ -47,7 +45,6 @@ export class PipelineReading {
     private readonly repository: PipelineRepository,
     private readonly browse: PipelineBrowseRepository,
     private readonly catalog: PipelineCatalog,
-    private readonly templates: TemplateCatalog,
   ) {}
 
   /** The working version; of a pipeline that is discarded whole, its highest. */
@@ -55,20 +52,7 @@ export class PipelineReading {
     const { id } = authorise(principal, 'pipeline.read');
     const row = await this.repository.version(id, pipelineId, version);
     if (!row) throw pipelineNotFound(pipelineId, version);
-    return { ...pipelineView(row), upgrade_available: await this.#upgrades(id, row.body) };
-  }
-
-  async #upgrades(workspaceId: string, body: string): Promise<TemplateUpgrade[]> {
-    const pins = (readStoredDocument(body)?.nodes ?? []).map((node) => ({ node: node.id, template: node.template }));
-    const latest = await this.templates.latestReleased(
-      workspaceId,
-      pins.map(({ template }) => template.id),
-    );
-    return pins.flatMap(({ node, template }) => {
-      const released = latest.get(template.id) ?? 0;
-      if (released <= template.version) return [];
-      return [{ node_id: node, template_id: template.id, pinned_version: template.version, latest_released: released }];
-    });
+    return { ...pipelineView(row), upgrade_available: await this.repository.upgrades(row) };
   }
 
   /** As `read`, by name. */

@@ -3,7 +3,7 @@ import { folderOf, type EntityStatus, type VersionStatus } from '#libs/lifecycle
 import type { DraftView, VersionStamps } from '#libs/templates';
 import type { DocumentWarning } from './document/notes.js';
 import { storedTree } from './document/stored-document.js';
-import type { PipelineVersionRow } from './pipeline.repository.js';
+import type { PipelineVersionRow, TemplateUpgrade } from './pipeline.repository.js';
 
 /** One version without its body: an entry of the version list. */
 export interface PipelineVersionSummary extends VersionStamps {
@@ -11,14 +11,6 @@ export interface PipelineVersionSummary extends VersionStamps {
   status: VersionStatus;
   body_hash: string;
   is_current: boolean;
-}
-
-/** A node that could pin a newer release of its template. */
-export interface TemplateUpgrade {
-  node_id: string;
-  template_id: string;
-  pinned_version: number;
-  latest_released: number;
 }
 
 /** The record a single read composes around the body (contract 01 §1, 05 §14). */

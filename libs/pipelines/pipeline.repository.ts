@@ -55,6 +55,14 @@ export interface PipelineVersionRow {
   draftUpdatedAt: string | null;
 }
 
+/** A node that could pin a newer release of its template. */
+export interface TemplateUpgrade {
+  node_id: string;
+  template_id: string;
+  pinned_version: number;
+  latest_released: number;
+}
+
 /** Who writes, and on which surface: stamped on version rows, the person always, never a key. */
 export interface Writer {
   userId: string;
@@ -261,6 +269,29 @@ export class PipelineRepository {
       [workspaceId, id, version ?? null],
     );
     return rows[0];
+  }
+
+  /** The nodes of a version whose template has a higher release than the one they pin, in their order. */
+  async upgrades({
+    pipelineId,
+    version,
+  }: Pick<PipelineVersionRow, 'pipelineId' | 'version'>): Promise<TemplateUpgrade[]> {
+    return this.database.query<TemplateUpgrade>(
+      `SELECT n.node->>'id' AS node_id, t.name AS template_id, n.pinned AS pinned_version,
+              r.latest AS latest_released
+         FROM pipelines p
+         JOIN pipeline_versions v ON v.pipeline_id = p.id
+        CROSS JOIN LATERAL (
+          SELECT x.node, x.place, (x.node->'template'->>'version')::int AS pinned
+            FROM jsonb_array_elements(v.body_json->'nodes') WITH ORDINALITY AS x(node, place)) AS n
+         JOIN templates t ON t.workspace_id = p.workspace_id AND t.name = n.node->'template'->>'id'
+        CROSS JOIN LATERAL (
+          SELECT max(tv.version) AS latest
+            FROM template_versions tv WHERE tv.template_id = t.id AND tv.status = 'RELEASED') AS r
+        WHERE p.id = $1 AND v.version = $2 AND r.latest > n.pinned
+        ORDER BY n.place`,
+      [pipelineId, version],
+    );
   }
 
   /** Versions of several pipelines by number, in one statement; absent ones are absent. */

@@ -104,18 +104,6 @@ export class TemplateCatalog {
     return new Map(rows.map((row) => [refKey(row), row]));
   }
 
-  /** The highest RELEASED version of each name that has one. */
-  async latestReleased(workspaceId: string, names: readonly string[]): Promise<Map<string, number>> {
-    if (names.length === 0) return new Map();
-    const rows = await this.database.query<{ name: string; version: number }>(
-      `SELECT t.name, max(v.version) AS version
-         FROM templates t JOIN template_versions v ON v.template_id = t.id AND v.status = 'RELEASED'
-        WHERE t.workspace_id = $1 AND t.name = ANY($2::text[]) GROUP BY t.name`,
-      [workspaceId, [...new Set(names)]],
-    );
-    return new Map(rows.map(({ name, version }) => [name, version]));
-  }
-
   async #existing(workspaceId: string, refs: readonly TemplateRef[], q: Queryable): Promise<string[]> {
     const rows = await q.query<{ name: string }>(
       'SELECT name FROM templates WHERE workspace_id = $1 AND name = ANY($2::text[])',

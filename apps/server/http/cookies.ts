@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 
 /**
- * The two cookies of a signed-in person, and the one of somebody on the way there (04 §3, §4.4, §9.2). `hostPrefix` gives them `__Host-` names, which browsers accept
- * from a secure connection only and tie to this very host.
+ * The two cookies of a signed-in person, and the one of somebody on the way there (04 §3, §4.4, §9.2). `hostPrefix`
+ * gives them `__Host-` names, which browsers accept from a secure connection only and tie to this very host.
  */
 export class Cookies {
   readonly #session: string;

@@ -67,9 +67,6 @@ export const wholeNumber = z
 
 export const anyJson = z.custom<unknown>((value) => value !== undefined, { message: 'is required' });
 
-/** Any JSON value, which the service validates. */
-export const jsonValue = z.custom<JsonValue>((value) => value !== undefined, { message: 'is required' });
-
 /** An object whose members the service validates. */
 export const jsonObject = z.custom<JsonObject>((value) => isJsonObject(value as JsonValue), {
   message: 'must be an object',

@@ -14,24 +14,13 @@ import {
 } from '#libs/templates';
 import { Caller } from '../http/caller.decorator.js';
 import { Versioned } from '../http/envelope.interceptor.js';
-import {
-  anyJson,
-  bodyObject,
-  jsonValue,
-  listBody,
-  parseInput,
-  queryInteger,
-  queryText,
-  wholeNumber,
-} from '../http/input.js';
+import { anyJson, bodyObject, listBody, parseInput, queryInteger, queryText, wholeNumber } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { dialectFilter, entityStatusFilter } from './filters.js';
 import { Paging } from './paging.js';
 
 const named = z.strictObject({ name: z.string() });
 const numbered = z.strictObject({ name: z.string(), version: wholeNumber });
-/** Each entry is judged by the service, which says all that is wrong at once. */
-const templateFiles = z.strictObject({ templates: jsonValue });
 const preview = z.strictObject({
   name: z.string(),
   version: wholeNumber.optional(),
@@ -101,7 +90,7 @@ export class TemplatesController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<TemplateImportReport> {
-    const report = await this.transfer.import(caller, parseInput(templateFiles, request.body));
+    const report = await this.transfer.import(caller, bodyObject(request));
     response.status(report.templates.some(({ imported }) => imported) ? 201 : 200);
     return report;
   }

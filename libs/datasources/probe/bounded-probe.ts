@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
-
 import { isPenstockError, PenstockError } from '#libs/kernel';
 import { bindStatement, type TypedValue } from '#libs/typesystem';
-
 import type { DatasourceRecord } from '../datasource.js';
 import { DriverFailure } from '../drivers/driver-failure.js';
 import { DatasourcePools } from '../pool/datasource-pools.js';
-import { type BoundedRows, readBounded, type ReadBounds } from './bounded-read.js';
+import { readBounded, readTimedOut, type BoundedRows, type ReadBounds } from './bounded-read.js';
 import { classifyProbe } from './classify-probe.js';
 
 /** Runs one reading statement of an author on a datasource, read-only and within bounds (contract 06 §9). */
@@ -30,12 +28,12 @@ export class BoundedProbe {
     const bound = bindStatement(source.dialect, statement.sql, statement.binds);
     const started = performance.now();
     const budget = AbortSignal.timeout(bounds.timeoutMs);
-    const spent = (): number => Math.round(performance.now() - started);
     try {
       const lease = await this.pools.lease(source.name, 'read', AbortSignal.any([bounds.signal, budget]));
       let outcome: 'ok' | 'destroy' = 'destroy';
       try {
-        const rows = await readBounded(lease, bound, { ...bounds, timeoutMs: Math.max(1, bounds.timeoutMs - spent()) });
+        const left = Math.round(bounds.timeoutMs - (performance.now() - started));
+        const rows = await readBounded(lease, bound, { ...bounds, timeoutMs: Math.max(1, left) });
         outcome = 'ok';
         return rows;
       } finally {
@@ -43,7 +41,7 @@ export class BoundedProbe {
       }
     } catch (error) {
       if (isPenstockError(error) || bounds.signal.aborted) throw error;
-      if (budget.aborted) throw timedOut(bounds.timeoutMs, spent(), error);
+      if (budget.aborted) throw readTimedOut(bounds.timeoutMs, started, error);
       if (error instanceof DriverFailure) throw failed(error);
       throw error;
     }
@@ -54,14 +52,6 @@ function refused(reason: string, word: string | undefined): PenstockError {
   return new PenstockError('pipeline.node.query_execution_failed', {
     message: `Only one SELECT that reads is run here; this statement is refused: ${reason}${word === undefined ? '' : ` (${word})`}.`,
     details: { reason },
-  });
-}
-
-function timedOut(timeoutMs: number, wallMs: number, cause: unknown): PenstockError {
-  return new PenstockError('pipeline.node.query_timeout', {
-    message: `The query did not finish within ${timeoutMs} ms. Narrow it, or allow it more time.`,
-    details: { wall_ms: wallMs },
-    cause,
   });
 }
 

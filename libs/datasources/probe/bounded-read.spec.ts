@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-
 import { DriverFailure } from '../drivers/driver-failure.js';
 import { NEVER } from '../drivers/driver.fixture.js';
 import { SqliteConnection } from '../drivers/sqlite/connection.js';

@@ -1,6 +1,5 @@
 import { PenstockError } from '#libs/kernel';
 import { type Column, RowEncoder, WireIssues } from '#libs/typesystem';
-
 import { DriverFailure } from '../drivers/driver-failure.js';
 import type { BoundStatement, Cursor, Lease } from '../drivers/driver.js';
 
@@ -45,12 +44,17 @@ export async function readBounded(
     }
   } catch (error) {
     if (!(error instanceof DriverFailure) || !budget.aborted || bounds.signal.aborted) throw error;
-    throw new PenstockError('pipeline.node.query_timeout', {
-      message: `The query did not finish within ${bounds.timeoutMs} ms. Narrow it, or allow it more time.`,
-      details: { wall_ms: Math.round(performance.now() - started) },
-      cause: error,
-    });
+    throw readTimedOut(bounds.timeoutMs, started, error);
   }
+}
+
+/** The budget of a read is spent; `started` is a reading of `performance.now()`. */
+export function readTimedOut(timeoutMs: number, started: number, cause: unknown): PenstockError {
+  return new PenstockError('pipeline.node.query_timeout', {
+    message: `The query did not finish within ${timeoutMs} ms. Narrow it, or allow it more time.`,
+    details: { wall_ms: Math.round(performance.now() - started) },
+    cause,
+  });
 }
 
 async function firstRows(cursor: Cursor, bounds: ReadBounds, signal: AbortSignal): Promise<BoundedRows> {

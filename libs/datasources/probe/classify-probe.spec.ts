@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-
 import { DIALECTS, type Dialect } from '#libs/typesystem';
-
 import { classifyProbe } from './classify-probe.js';
 
 describe('the classifier of probes', () => {

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
 import { DriverFailure } from '../drivers/driver-failure.js';
 import type { DriverConnection } from '../drivers/driver.js';
 import { NEVER } from '../drivers/driver.fixture.js';

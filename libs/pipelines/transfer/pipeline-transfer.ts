@@ -20,6 +20,7 @@ import {
   versionedTransaction,
   type ImportedTemplate,
 } from '#libs/templates';
+import { readStoredDocument } from '../document/stored-document.js';
 import { pipelineNotFound } from '../pipeline-reading.js';
 import { PipelineCatalog } from '../pipeline-catalog.js';
 import { PipelineRepository, type PipelineEntity } from '../pipeline.repository.js';
@@ -77,9 +78,9 @@ export class PipelineTransfer {
       });
     }
     const row = await this.repository.version(workspace.id, pipelineId, chosen.version);
-    const runnable = await this.catalog.forRun(workspace.id, pipelineId, chosen.version);
-    if (!row || !runnable) throw pipelineNotFound(pipelineId, chosen.version);
-    const pins = options.includeTemplates ? runnable.document.nodes.map(({ template }) => template) : [];
+    if (!row) throw pipelineNotFound(pipelineId, chosen.version);
+    const nodes = options.includeTemplates ? readStoredDocument(row.body)?.nodes : undefined;
+    const pins = (nodes ?? []).map(({ template }) => template);
     const templates = await this.templates.files(workspace.id, pins);
     return {
       pipeline: pipelineRecord(row),

@@ -28,14 +28,15 @@ export function judgeChecks(
       fail('sql', `A check is one SELECT that reads only; this one is refused: ${verdict.reason}${word}.`);
       continue;
     }
-    for (const name of bindNames(lexSql(dialect, sql))) {
+    const tokens = lexSql(dialect, sql);
+    for (const name of bindNames(tokens)) {
       const declaration = parameters.get(name);
       if (!declaration) fail('sql', `":${name}" is no declared parameter of this pipeline.`);
       else if (declaration.required && check.parameters?.[name] === undefined) {
         fail('parameters', `Give "${name}" a value here: it is required, and a release supplies none.`);
       }
     }
-    if (lexSql(dialect, sql).some(({ kind }) => kind === 'native_placeholder')) {
+    if (tokens.some(({ kind }) => kind === 'native_placeholder')) {
       fail('sql', "The statement holds a placeholder of the driver's own: bind parameters as :name.");
     }
   }

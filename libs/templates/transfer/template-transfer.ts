@@ -15,6 +15,7 @@ import { Database, type Transaction } from '#libs/persistence';
 import type { Dialect } from '#libs/typesystem';
 import { refKey, type PinnedTemplate, type TemplateRef } from '../pinned-template.js';
 import { postureOf } from '../posture.js';
+import { reflected } from '../reflected.js';
 import { librariesFirst, TemplateReleases } from '../template-releases.js';
 import { TemplateCatalog } from '../template-catalog.js';
 import { TemplateRepository, type TemplateEntity, type VersionContent } from '../template.repository.js';
@@ -54,6 +55,8 @@ export class TemplateTransfer {
   /** `body` is `{templates: [a file each]}`. */
   async import(principal: Principal, body: JsonObject): Promise<TemplateImportReport> {
     const workspace = authorise(principal, 'template.import');
+    const stray = Object.keys(body).find((key) => key !== 'templates');
+    if (stray !== undefined) throw validationError([strayMember(stray)]);
     const files = await this.read('templates', body['templates']);
     return versionedTransaction(this.database, 'template', async (tx) => ({
       templates: await this.store(tx, workspace, principal, files),
@@ -190,6 +193,16 @@ export function offeredTemplates(files: readonly ReadTemplateFile[]): Map<string
       return [[refKey({ id: name, version }), { ...template, dialect, isLibrary, body, imports }]];
     }),
   );
+}
+
+function strayMember(key: string): Failure {
+  const field = reflected(key);
+  return {
+    code: 'pipeline.execution.invalid_parameter_type',
+    path: field,
+    message: 'An import of templates holds "templates", nothing else.',
+    details: { field, reason: 'unknown_field' },
+  };
 }
 
 function taken(
