@@ -3,10 +3,13 @@ import { asNumber, fragmentFault, needBoolean, toIndex, toText, type Text } from
 import type { FaultOptions, RenderFault } from '../runtime/faults.js';
 import { guarded } from '../runtime/guarded.js';
 import type { Interpretation } from '../runtime/interpretation.js';
-import { derived, STRING_TYPE, type Taint } from '../runtime/taint.js';
+import { glued } from '../runtime/standing-off.js';
+import { derived, STRING_TYPE } from '../runtime/taint.js';
 import {
   describe,
   string,
+  type BooleanValue,
+  type DateValue,
   type NumberValue,
   type SequenceValue,
   type StringValue,
@@ -15,6 +18,9 @@ import {
 
 export type Builtin = (call: BuiltinCall) => Value | undefined;
 export type BuiltinFamily = Readonly<Record<string, Builtin>>;
+
+/** What a string is computed from. */
+type Source = Text | NumberValue | BooleanValue | DateValue;
 
 /** One use of `target?name(args)`: reads and checks what the built-in asks for. */
 export class BuiltinCall {
@@ -91,7 +97,7 @@ export class BuiltinCall {
     return this.run.need(this.argument(index));
   }
 
-  textArgument(index: number): Text {
+  textArgument(index: number): StringValue {
     const arg = this.argument(index);
     const value = this.run.need(arg);
     if (value.kind === 'string') return value;
@@ -109,8 +115,16 @@ export class BuiltinCall {
   }
 
   /** A string computed from others: tainted if one of them is. */
-  string(text: string, ...sources: { taint: Taint | null }[]): StringValue {
+  string(text: string, ...sources: Source[]): StringValue {
     this.run.budget.string(text.length);
-    return string(text, derived(STRING_TYPE, ...sources.map(({ taint }) => taint)));
+    const taint = derived(STRING_TYPE, ...sources.map((source) => source.taint));
+    const numeric = sources.some((source) => ('numeric' in source ? source.numeric : source.kind !== 'boolean'));
+    return string(text, taint, numeric);
+  }
+
+  /** The pieces one behind the other; tainted by `others` too. */
+  glued(pieces: readonly Text[], ...others: Text[]): StringValue {
+    this.run.budget.string(pieces.reduce((sum, { text }) => sum + text.length, 0));
+    return glued(pieces, ...others);
   }
 }

@@ -2,6 +2,7 @@ import { formatDate } from '../dates/format-date.js';
 import { parseDate } from '../dates/parse-date.js';
 import { formatNumber } from '../format/number-format.js';
 import { fragmentFault, toText } from '../runtime/coerce.js';
+import { patterned } from '../runtime/standing-off.js';
 import { derived } from '../runtime/taint.js';
 import { cut } from '../runtime/slices.js';
 import type { DateForm, Value } from '../runtime/values.js';
@@ -22,7 +23,7 @@ function asString(call: BuiltinCall): Value {
       const format = call.textArgument(0);
       const text = formatNumber(value.number, format.text);
       if (text === null) throw call.fault('the pattern is not supported.');
-      return call.string(text, value, format);
+      return call.string(patterned(text, format.text), value, format);
     }
     case 'boolean':
       call.arity(2);
@@ -32,7 +33,7 @@ function asString(call: BuiltinCall): Value {
       const format = call.textArgument(0);
       const text = formatDate(value, format.text, run.settings.zoneMinutes);
       if (text === null) throw call.fault('the pattern has a letter that is not supported.');
-      return call.string(text, value, format);
+      return call.string(patterned(text, format.text), value, format);
     }
     case 'string': {
       if (!call.expr.keyed) throw call.fault('a string takes no format.');

@@ -26,7 +26,8 @@ function size(call: BuiltinCall): Value {
 }
 
 export const hashes: BuiltinFamily = {
-  keys: (call) => sequence(entriesOf(call).map(({ key }) => string(key.text, derived(STRING_TYPE, key.taint)))),
+  keys: (call) =>
+    sequence(entriesOf(call).map(({ key }) => string(key.text, derived(STRING_TYPE, key.taint), key.numeric))),
   values: (call) => sequence(entriesOf(call).map(({ value }) => value)),
   size,
 };

@@ -1,6 +1,7 @@
 import * as decimal from '../decimal.js';
 import { checkedSize, exact, plainNumber } from '../runtime/coerce.js';
 import { derivedNumber } from '../runtime/number-taint.js';
+import { STRING_TYPE, type Taint } from '../runtime/taint.js';
 import { boolean, number, type NumberValue, type Value } from '../runtime/values.js';
 import type { Builtin, BuiltinCall, BuiltinFamily } from './builtin-call.js';
 
@@ -68,11 +69,16 @@ function letters(first: number): Builtin {
     if (!decimal.isInteger(digits)) throw call.fault('expects an integer.');
     let n = decimal.truncated(digits);
     if (n < 1n) throw call.fault('expects a number of at least 1.');
+    const oneLetter = n <= 26n;
     let text = '';
     for (; n > 0n; n = (n - 1n) / 26n) text = String.fromCharCode(first + Number((n - 1n) % 26n)) + text;
-    return call.string(text, value);
+    const written = call.string(text, value);
+    // One letter is an alias; a number a caller chose could spell a keyword with more of them.
+    return oneLetter || written.taint ? written : { ...written, taint: SPELLED };
   };
 }
+
+const SPELLED: Taint = { key: null, type: STRING_TYPE, own: null, origin: 'platform', sample: false };
 
 export const numbers: BuiltinFamily = {
   abs,

@@ -1,5 +1,6 @@
 import { compileRegex, escapeRegex, parseFlags, type RegexFlags } from '../format/regex.js';
 import type { Text } from '../runtime/coerce.js';
+import { standingOff } from '../runtime/standing-off.js';
 import { derived, STRING_TYPE } from '../runtime/taint.js';
 import { describe, sequence, string, type SequenceValue, type StringValue, type Value } from '../runtime/values.js';
 import type { Builtin, BuiltinCall, BuiltinFamily } from './builtin-call.js';
@@ -32,36 +33,36 @@ function replace(call: BuiltinCall): Value {
   call.run.budget.spend(source.text.length);
   const pattern = regex(call, what.text, flags);
   const template = flags.regex ? javaReplacement(call, by.text) : null;
-  let size = 0;
-  let done = false;
-  const text = source.text.replace(pattern, (...match: unknown[]) => {
-    if (done) return match[0] as string;
-    done = flags.firstOnly;
-    const piece = template ? template(match) : by.text;
-    size += piece.length;
-    call.run.budget.string(size);
-    return piece;
-  });
+  const written = (source.numeric || by.numeric) && !source.taint && !by.taint && !what.taint;
+  const behind = (before: string, piece: string): string => (written ? standingOff(before, piece) : piece);
+  let text = '';
+  let from = 0;
+  for (const match of source.text.matchAll(pattern)) {
+    text += behind(text, source.text.slice(from, match.index));
+    text += behind(text, template ? template(match) : by.text);
+    from = match.index + match[0].length;
+    call.run.budget.string(text.length);
+    if (flags.firstOnly) break;
+  }
+  text += behind(text, source.text.slice(from));
   return call.string(text, source, what, by);
 }
 
 /** `$1` and `\x` of a Java replacement. */
-function javaReplacement(call: BuiltinCall, by: string): (match: unknown[]) => string {
+function javaReplacement(call: BuiltinCall, by: string): (match: RegExpExecArray) => string {
   const pieces = by.match(/\\[\s\S]|\$\d|[^\\$]+|[\\$]/g) ?? [];
   if (pieces.some((piece) => piece === '\\' || piece === '$'))
     throw call.fault('the replacement has a lone "$" or "\\".');
-  return (match) => {
-    const groups = match.findIndex((part) => typeof part === 'number');
-    return pieces
+  return (match) =>
+    pieces
       .map((piece) => {
         if (piece[0] === '\\') return piece.slice(1);
         if (!/^\$\d$/.test(piece)) return piece;
         const group = Number(piece[1]);
-        if (group >= groups) throw call.fault(`the pattern has no group ${group}.`);
+        if (group >= match.length) throw call.fault(`the pattern has no group ${group}.`);
         return (match[group] as string | undefined) ?? '';
       })
       .join('');
-  };
 }
 
 function split(call: BuiltinCall): Value {
@@ -91,15 +92,18 @@ function matches(call: BuiltinCall): Value {
   call.arity(1, 2);
   const given = call.text();
   const { text: pattern, taint } = call.textArgument(0);
-  const source = { text: given.text, taint: given.taint ?? taint };
+  const source = { ...given, taint: given.taint ?? taint };
   const flags = { ...flagsAtForMatches(call), regex: true };
   call.run.budget.spend(source.text.length);
   const inner = regex(call, pattern, flags);
   const outer = regex(call, `^(?:${pattern})$`, { ...flags, multiline: false });
   const whole = outer.exec(source.text);
   const groupCount = new RegExp(`(?:${inner.source})|`, inner.flags).exec('')!.length;
-  const found = [...source.text.matchAll(inner)];
-  call.run.budget.collection(found.length);
+  const found: RegExpExecArray[] = [];
+  for (const match of source.text.matchAll(inner)) {
+    found.push(match);
+    call.run.budget.collection(found.length * match.length);
+  }
   const items = found.map((match): StringValue => ({ ...piece(match[0], source), groups: groupsOf(match, source) }));
   const groups = whole ? groupsOf(whole, source) : sequence(Array.from({ length: groupCount }, () => undefined));
   return { ...sequence(items), whole: { matched: whole !== null, groups } };
@@ -112,10 +116,10 @@ function flagsAtForMatches(call: BuiltinCall): RegexFlags {
 }
 
 function piece(text: string, source: Text): StringValue {
-  return string(text, derived(STRING_TYPE, source.taint));
+  return string(text, derived(STRING_TYPE, source.taint), source.numeric);
 }
 
-function groupsOf(match: RegExpExecArray | RegExpMatchArray, source: Text): SequenceValue {
+function groupsOf(match: RegExpExecArray, source: Text): SequenceValue {
   return sequence(Array.from(match, (group: string | undefined) => piece(group ?? '', source)));
 }
 
@@ -169,13 +173,13 @@ function ensureStartsWith(call: BuiltinCall): Value {
   const source = call.text();
   const first = call.textArgument(0);
   if (call.count === 1) {
-    return call.string(source.text.startsWith(first.text) ? source.text : first.text + source.text, source, first);
+    return source.text.startsWith(first.text) ? call.string(source.text, source, first) : call.glued([first, source]);
   }
   const prefix = call.textArgument(1);
   const flags = call.count > 2 ? flagsAt(call, 2, 'f') : { ...flagsAt(call, 2), regex: true };
   const found = regex(call, first.text, flags).exec(source.text);
   const there = found?.index === 0;
-  return call.string(there ? source.text : prefix.text + source.text, source, first, prefix);
+  return there ? call.string(source.text, source, first, prefix) : call.glued([prefix, source], first);
 }
 
 export const regexps: BuiltinFamily = {

@@ -1,9 +1,8 @@
 import { comparison } from '../runtime/operators.js';
 import { fragmentFault, toText } from '../runtime/coerce.js';
-import { behind, Output } from '../runtime/output.js';
+import { Output } from '../runtime/output.js';
 import { writeValue } from '../runtime/printing.js';
-import { derived, STRING_TYPE, type Taint } from '../runtime/taint.js';
-import { boolean, describe, integer, sequence, string, type Value } from '../runtime/values.js';
+import { boolean, describe, integer, sequence, string, type StringValue, type Value } from '../runtime/values.js';
 import type { Builtin, BuiltinCall, BuiltinFamily } from './builtin-call.js';
 
 function join(call: BuiltinCall): Value {
@@ -15,35 +14,28 @@ function join(call: BuiltinCall): Value {
   const present = items.flatMap((item, index) => (item === undefined ? [] : [{ item, index }]));
   if (present.length === 0) return empty ? call.string(empty.text, empty) : string('');
   if (present.some(({ item }) => item.kind === 'fragment')) return joinFragments(call, present, between, after);
-  const taints: (Taint | null)[] = [between.taint];
-  const texts = present.map(({ item, index }) => {
+  const pieces = present.flatMap(({ item, index }, i) => {
     if (item.kind === 'sequence' || item.kind === 'hash' || item.kind === 'macro') {
       throw call.fault(`the item at index ${index} is ${describe(item)}, not text.`);
     }
-    const { text, taint } = toText(call.run, item, call.expr);
-    taints.push(taint);
-    return text;
+    const text = toText(call.run, item, call.expr);
+    return i === 0 ? [text] : [between, text];
   });
-  call.run.budget.string(texts.reduce((sum, text) => sum + text.length + between.text.length, 0));
-  const taint = derived(STRING_TYPE, ...taints, after?.taint ?? null);
-  const standing = present.map(({ item }, i) => {
-    return taint === null && i > 0 && item.kind === 'number' ? behind(between.text, texts[i]!) : texts[i]!;
-  });
-  return string(standing.join(between.text) + (after?.text ?? ''), taint);
+  return call.glued(after ? [...pieces, after] : pieces, between);
 }
 
 function joinFragments(
   call: BuiltinCall,
   present: readonly { item: Value }[],
-  between: { text: string; taint: Taint | null },
-  after: { text: string; taint: Taint | null } | null,
+  between: StringValue,
+  after: StringValue | null,
 ): Value {
   const joined = new Output();
   present.forEach(({ item }, i) => {
-    if (i > 0) writeValue(call.run, joined, string(between.text, between.taint), call.expr);
+    if (i > 0) writeValue(call.run, joined, between, call.expr);
     writeValue(call.run, joined, item, call.expr);
   });
-  if (after) writeValue(call.run, joined, string(after.text, after.taint), call.expr);
+  if (after) writeValue(call.run, joined, after, call.expr);
   return { kind: 'fragment', parts: joined.parts };
 }
 

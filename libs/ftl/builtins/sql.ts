@@ -71,7 +71,7 @@ function sqlList(call: BuiltinCall): Value {
   }
   const parts: OutputPart[] = [];
   items.forEach((item, index) => {
-    if (index > 0) parts.push({ kind: 'text', text: ', ', origin });
+    if (index > 0) parts.push({ kind: 'text', text: ', ', origin, numeric: false });
     parts.push({ ...itemBind(call, item, declared, index), list: { first: index === 0 } });
   });
   return { kind: 'fragment', parts };

@@ -1,5 +1,6 @@
 import { parseDecimal } from '../decimal.js';
 import { boolean, integer, number, sequence, type Value } from '../runtime/values.js';
+import { authorText, type Text } from '../runtime/standing-off.js';
 import { BIGDECIMAL_TYPE, derived } from '../runtime/taint.js';
 import type { Builtin, BuiltinCall, BuiltinFamily } from './builtin-call.js';
 
@@ -48,26 +49,31 @@ function withPart(change: (text: string, part: string) => string): Builtin {
   };
 }
 
+function ensureEndsWith(call: BuiltinCall): Value {
+  call.arity(1);
+  const source = call.text();
+  const part = call.textArgument(0);
+  return source.text.endsWith(part.text) ? call.string(source.text, source, part) : call.glued([source, part]);
+}
+
+/** Without what only a string value has. */
+const asText = ({ text, taint, numeric }: Text): Text => ({ text, taint, numeric });
+
 function pad(side: 'left' | 'right'): Builtin {
   return (call) => {
     call.arity(1, 2);
     const source = call.text();
     const width = call.indexArgument(0);
     call.run.budget.string(width);
-    const filling = call.count > 1 ? call.textArgument(1) : { text: ' ', taint: null };
+    const filling = call.count > 1 ? call.textArgument(1) : authorText(' ');
     if (filling.text === '') throw call.fault('needs a filling of at least one character.');
     const missing = width - source.text.length;
     if (missing <= 0) return call.string(source.text, source);
     const { text } = filling;
     // The filling keeps its phase from the edge of the result, as if the text lay over it.
-    if (side === 'left')
-      return call.string(
-        text.repeat(Math.ceil(missing / text.length)).slice(0, missing) + source.text,
-        source,
-        filling,
-      );
     const whole = text.repeat(Math.ceil(width / text.length)).slice(0, width);
-    return call.string(source.text + whole.slice(source.text.length), source, filling);
+    if (side === 'left') return call.glued([{ ...asText(filling), text: whole.slice(0, missing) }, source]);
+    return call.glued([source, { ...asText(filling), text: whole.slice(source.text.length) }]);
   };
 }
 
@@ -85,8 +91,10 @@ function truncate(call: BuiltinCall): Value {
   const source = call.text();
   const most = call.indexArgument(0);
   if (most < 0) throw call.fault('needs a length of at least 0.');
-  const terminator = call.count > 1 ? call.textArgument(1) : { text: '[...]', taint: null };
-  return call.string(truncated(source.text, most, terminator.text, call.name), source, terminator);
+  const terminator = call.count > 1 ? call.textArgument(1) : authorText('[...]');
+  const text = truncated(source.text, most, terminator.text, call.name);
+  if (text === source.text) return call.string(text, source, terminator);
+  return call.glued([{ ...asText(source), text: text.slice(0, text.length - terminator.text.length) }, terminator]);
 }
 
 /** Cuts at a word end if that fills three quarters of the room, else inside a word. */
@@ -192,7 +200,7 @@ export const strings: BuiltinFamily = {
   ends_with: ask((text, part) => text.endsWith(part)),
   index_of: search((text, part, from = 0) => text.indexOf(part, from)),
   last_index_of: search((text, part, from = Infinity) => (from < 0 ? -1 : text.lastIndexOf(part, from))),
-  ensure_ends_with: withPart((text, part) => (text.endsWith(part) ? text : text + part)),
+  ensure_ends_with: ensureEndsWith,
   remove_beginning: withPart((text, part) => (text.startsWith(part) ? text.slice(part.length) : text)),
   remove_ending: withPart((text, part) => (text.endsWith(part) ? text.slice(0, text.length - part.length) : text)),
   left_pad: pad('left'),

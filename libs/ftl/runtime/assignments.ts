@@ -20,7 +20,7 @@ export function capture(run: Interpretation, node: Extract<Node, { kind: 'captur
   }
   const text = output.plainText();
   run.budget.string(text.length);
-  vars.set(node.name, string(text));
+  vars.set(node.name, string(text, null, output.numeric));
 }
 
 function variablesOf(run: Interpretation, scope: AssignScope, namespace: Expr | null): Map<string, Value> {

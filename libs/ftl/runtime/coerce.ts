@@ -4,13 +4,9 @@ import { formatNumber } from '../format/number-format.js';
 import type { Expr, Span } from '../syntax/nodes.js';
 import type { Interpretation } from './interpretation.js';
 import { describe, type BooleanValue, type DateValue, type NumberValue, type Value } from './values.js';
-import type { Taint } from './taint.js';
+import { patterned, type Text } from './standing-off.js';
 
-/** A value as text: what printing and joining see. */
-export interface Text {
-  text: string;
-  taint: Taint | null;
-}
+export type { Text } from './standing-off.js';
 
 /** Text of a string, number, boolean or date; anything else is a fault at `span`. */
 export function toText(run: Interpretation, value: Value, span: Span): Text {
@@ -18,15 +14,15 @@ export function toText(run: Interpretation, value: Value, span: Span): Text {
     case 'string':
       return value;
     case 'number':
-      return { text: numberText(run, value, span), taint: value.taint };
+      return { text: numberText(run, value, span), taint: value.taint, numeric: true };
     case 'boolean':
-      return { text: value.truth ? 'true' : 'false', taint: value.taint };
+      return { text: value.truth ? 'true' : 'false', taint: value.taint, numeric: false };
     case 'date':
-      return { text: dateText(run, value), taint: value.taint };
+      return { text: dateText(run, value), taint: value.taint, numeric: true };
     case 'fragment':
       throw fragmentFault(run, span);
     case 'sequence':
-      if (value.whole) return { text: value.whole.matched ? 'true' : 'false', taint: null };
+      if (value.whole) return { text: value.whole.matched ? 'true' : 'false', taint: null, numeric: false };
       break;
   }
   throw run.fault(span, `Expected a string, number, boolean or date, found ${describe(value)}.`);
@@ -49,7 +45,7 @@ function numberText(run: Interpretation, value: NumberValue, span: Span): string
   if (format === 'plain') return plainNumber(value.number);
   const text = formatNumber(value.number, format);
   if (text === null) throw run.fault(span, 'The number_format setting is no valid pattern.');
-  return text;
+  return patterned(text, format);
 }
 
 function dateText(run: Interpretation, value: DateValue): string {

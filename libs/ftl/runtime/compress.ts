@@ -18,7 +18,7 @@ export function compress(parts: readonly OutputPart[]): OutputPart[] {
     } else {
       const before = gap(run, result.length === 0);
       run = '';
-      if (before !== '') result.push({ kind: 'text', text: before, origin: part.origin });
+      if (before !== '') result.push({ kind: 'text', text: before, origin: part.origin, numeric: false });
       result.push(part);
     }
   }

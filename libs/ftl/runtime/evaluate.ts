@@ -71,8 +71,8 @@ export function evaluateExpression(run: Interpretation, expr: Expr): Value | und
 
 function hashEntry(run: Interpretation, key: Expr, value: Expr): HashEntry {
   const name = run.need(key);
-  const { text, taint } = toText(run, name, key);
-  return { key: string(text, taint), value: run.need(value) };
+  const { text, taint, numeric } = toText(run, name, key);
+  return { key: string(text, taint, numeric), value: run.need(value) };
 }
 
 function withFallback(run: Interpretation, expr: Extract<Expr, { kind: 'default' }>): Value | undefined {
@@ -97,9 +97,9 @@ function indexed(run: Interpretation, expr: Extract<Expr, { kind: 'index' }>): V
       if (!target.indexable) throw run.fault(expr.target, 'This collection has no indexes.');
       return target.at(at);
     }
-    const { text, taint } = toText(run, target, expr.target);
-    if (at < 0 || at >= text.length) throw run.fault(expr.index, 'The index is outside of the string.');
-    return cut({ text, taint }, at, at + 1);
+    const source = toText(run, target, expr.target);
+    if (at < 0 || at >= source.text.length) throw run.fault(expr.index, 'The index is outside of the string.');
+    return cut(source, at, at + 1);
   }
   if (key.kind === 'string') return member(run, expr.target, target, key.text);
   throw run.fault(expr.index, `Expected a number, string or range, found ${describe(key)}.`);
@@ -113,8 +113,7 @@ function sliced(
 ): Value | undefined {
   if (key.kind !== 'sequence') throw run.fault(expr.index, `Expected a range, found ${describe(key)}.`);
   if (target.kind === 'sequence') return sliceSequence(run, target, key, expr);
-  const { text, taint } = toText(run, target, expr.target);
-  return cutRange(run, { text, taint }, key, expr);
+  return cutRange(run, toText(run, target, expr.target), key, expr);
 }
 
 function call(run: Interpretation, expr: Extract<Expr, { kind: 'call' }>): Value | undefined {

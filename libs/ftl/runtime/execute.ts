@@ -10,6 +10,7 @@ import { interpolated } from './literal.js';
 import { listDirective, itemsDirective, separator } from './loops.js';
 import { comparison } from './operators.js';
 import { writeValue } from './printing.js';
+import { authorText } from './standing-off.js';
 import { applySetting } from './apply-setting.js';
 import { string, type Value } from './values.js';
 
@@ -59,7 +60,7 @@ export function executeNode(run: Interpretation, node: Node): Signal {
     case 'continue':
       return node.kind;
     case 'stop': {
-      const text = node.message ? needText(run, node.message) : { text: 'Stopped by the template.', taint: null };
+      const text = node.message ? needText(run, node.message) : authorText('Stopped by the template.');
       const message = text.taint === null ? text.text : 'Stopped by the template.';
       throw run.fault(node, message, { reason: 'stopped' });
     }
@@ -80,7 +81,7 @@ function print(run: Interpretation, node: InterpolationNode): void {
   if (node.numeric === null) return writeValue(run, run.out, value, node.expr);
   if (value.kind === 'fragment') throw fragmentFault(run, node.expr);
   const { text, taint } = interpolated(run, node, value);
-  writeValue(run, run.out, string(text, taint && { ...taint, key: null }), node.expr);
+  writeValue(run, run.out, string(text, taint && { ...taint, key: null }, true), node.expr);
 }
 
 function branch(run: Interpretation, branches: readonly Branch[]): Signal {

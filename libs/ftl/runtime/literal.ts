@@ -2,9 +2,9 @@ import type { InterpolationNode, Span } from '../syntax/nodes.js';
 import { formatFractionDigits } from '../format/number-format.js';
 import { asNumber, toText, type Text } from './coerce.js';
 import type { Interpretation } from './interpretation.js';
-import { behind, Output } from './output.js';
+import { Output } from './output.js';
 import { writeValue } from './printing.js';
-import { derived, STRING_TYPE } from './taint.js';
+import { authorText, glued } from './standing-off.js';
 import { string, type Value } from './values.js';
 
 /** `"a ${b} c"`: one string, tainted if any part is; a fragment inside makes it a fragment. */
@@ -21,20 +21,16 @@ export function interpolateLiteral(
   }
   let length = 0;
   const pieces = parts.map((part, i) => {
-    const piece = typeof part === 'string' ? { text: part, taint: null } : interpolated(run, part, values[i]!);
+    const piece = typeof part === 'string' ? authorText(part) : interpolated(run, part, values[i]!);
     run.budget.string((length += piece.text.length));
     return piece;
   });
-  const taint = derived(STRING_TYPE, ...pieces.map((piece) => piece.taint));
-  const text = pieces.reduce((before, piece, i) => {
-    return before + (taint === null && values[i]!.kind === 'number' ? behind(before, piece.text) : piece.text);
-  }, '');
-  return string(text, taint);
+  return glued(pieces);
 }
 
 /** Text of one interpolation: `${…}`, or `#{…}` with its fraction digits. */
 export function interpolated(run: Interpretation, node: InterpolationNode, value: Value): Text {
   if (node.numeric === null) return toText(run, value, node.expr);
   const { number, taint } = asNumber(run, value, node.expr);
-  return { text: formatFractionDigits(number, node.numeric.min, node.numeric.max), taint };
+  return { text: formatFractionDigits(number, node.numeric.min, node.numeric.max), taint, numeric: true };
 }

@@ -3,10 +3,10 @@ import type { BinaryOperator, Span } from '../syntax/nodes.js';
 import { asNumber, checkedSize, exact, fragmentFault, toText } from './coerce.js';
 import type { Interpretation } from './interpretation.js';
 import { derivedNumber } from './number-taint.js';
-import { behind, Output } from './output.js';
+import { Output } from './output.js';
+import { glued } from './standing-off.js';
 import { writeValue } from './printing.js';
-import { derived, STRING_TYPE } from './taint.js';
-import { boolean, describe, hash, number, sequence, string, type NumberValue, type Value } from './values.js';
+import { boolean, describe, hash, number, sequence, type NumberValue, type Value } from './values.js';
 
 /** `+`: numbers add, sequences and hashes join, everything else concatenates as text (contract 05 §4.1). */
 export function plus(run: Interpretation, left: Value, right: Value, span: Span): Value {
@@ -22,8 +22,7 @@ export function plus(run: Interpretation, left: Value, right: Value, span: Span)
   const a = toText(run, left, span);
   const b = toText(run, right, span);
   run.budget.string(a.text.length + b.text.length);
-  const taint = derived(STRING_TYPE, a.taint, b.taint);
-  return string(a.text + (taint === null && right.kind === 'number' ? behind(a.text, b.text) : b.text), taint);
+  return glued([a, b]);
 }
 
 function* items(value: Value & { kind: 'sequence' }): Generator<Value | undefined> {

@@ -1,5 +1,6 @@
 import type { CanonicalValue, ColumnType } from '#libs/typesystem';
 import type { ParsedTemplate } from '../template.js';
+import { standingOff } from './standing-off.js';
 import type { ContextOrigin } from './taint.js';
 
 /** Where in which body a piece of output came from. */
@@ -12,6 +13,8 @@ export interface TextPart {
   kind: 'text';
   text: string;
   origin: Origin;
+  /** May hold text of a number: see `standingOff`. */
+  numeric: boolean;
 }
 
 /** A place in the output where a value will be bound. */
@@ -40,31 +43,41 @@ export interface ListTextPart {
 
 export type OutputPart = TextPart | BindPart | ListTextPart;
 
-/**
- * The text as it stands behind `before`: a negative number right behind a minus would open a comment and take the rest
- * of the line out of the statement, so it stands off by a space (contract 05 §5).
- */
-export function behind(before: string, text: string): string {
-  return before.endsWith('-') && /^-[0-9]/.test(text) ? ` ${text}` : text;
-}
-
 /** Ordered pieces of text and binds. */
 export class Output {
   readonly parts: OutputPart[] = [];
+  /** Some of the text may be a number's. */
+  numeric = false;
+  /** The end is text of a number, or author's text with nothing but an empty one behind it. */
+  #endsNumeric = false;
 
-  text(text: string, origin: Origin): void {
-    if (text !== '') this.parts.push({ kind: 'text', text, origin });
+  text(text: string, origin: Origin, numeric = false): void {
+    if (numeric) this.numeric = true;
+    if (text === '') {
+      this.#endsNumeric ||= numeric;
+      return;
+    }
+    const standing = numeric || this.#endsNumeric ? standingOff(this.#end, text) : text;
+    this.#endsNumeric = numeric;
+    this.parts.push({ kind: 'text', text: standing, origin, numeric });
+  }
+
+  bind(part: BindPart): void {
+    this.#endsNumeric = false;
+    this.parts.push(part);
   }
 
   append(parts: readonly OutputPart[]): void {
-    const [first] = parts;
     for (const part of parts) {
-      this.parts.push(part === first && part.kind === 'text' ? { ...part, text: behind(this.end, part.text) } : part);
+      if (part.kind === 'text') this.text(part.text, part.origin, part.numeric);
+      else {
+        this.#endsNumeric = false;
+        this.parts.push(part);
+      }
     }
   }
 
-  /** The text at the end; empty where a bind stands. */
-  get end(): string {
+  get #end(): string {
     const last = this.parts.at(-1);
     return last?.kind === 'text' ? last.text : '';
   }

@@ -3,7 +3,7 @@ import { fromDouble, rescale, toDouble, trimTo, truncated, type Decimal } from '
 import type { Span } from '../syntax/nodes.js';
 import { toText } from './coerce.js';
 import type { Interpretation } from './interpretation.js';
-import { behind, type BindPart, type Output } from './output.js';
+import type { BindPart, Output } from './output.js';
 import { BOOLEAN_TYPE, STRING_TYPE, type Taint } from './taint.js';
 import type { Value } from './values.js';
 
@@ -15,10 +15,10 @@ export function writeValue(run: Interpretation, out: Output, value: Value, span:
     out.append(value.parts);
     return;
   }
-  const { text, taint } = toText(run, value, span);
+  const { text, taint, numeric } = toText(run, value, span);
   run.budget.wrote(text.length);
-  if (taint === null || run.mode === 'text') out.text(behind(out.end, text), run.origin(span));
-  else out.parts.push(bindOf(run, value, taint, text, span));
+  if (taint === null || run.mode === 'text') out.text(text, run.origin(span), numeric);
+  else out.bind(bindOf(run, value, taint, text, span));
 }
 
 export function bindOf(run: Interpretation, value: Value, taint: Taint, text: string, span: Span): BindPart {

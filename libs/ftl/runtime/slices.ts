@@ -25,7 +25,7 @@ function numberAt(range: SequenceValue, index: number): number {
 
 /** `s[from..<to]` of a text. */
 export function cut(source: Text, from: number, to: number): StringValue {
-  return string(source.text.slice(from, to), derived(STRING_TYPE, source.taint));
+  return string(source.text.slice(from, to), derived(STRING_TYPE, source.taint), source.numeric);
 }
 
 /** `s[range]`; a range that leaves the string is a fault, an empty one is an empty string. */

@@ -8,6 +8,8 @@ export interface StringValue {
   kind: 'string';
   text: string;
   taint: Taint | null;
+  /** May hold text of a number: see `standingOff`. */
+  numeric: boolean;
   /** Of an item of `?matches`: the match and its groups. */
   groups?: SequenceValue;
 }
@@ -107,8 +109,8 @@ export type Value =
   | DirectiveValue
   | FragmentValue;
 
-export function string(text: string, taint: Taint | null = null): StringValue {
-  return { kind: 'string', text, taint };
+export function string(text: string, taint: Taint | null = null, numeric = false): StringValue {
+  return { kind: 'string', text, taint, numeric };
 }
 
 export function number(value: Decimal | number, taint: Taint | null = null): NumberValue {
