@@ -23,5 +23,12 @@ export { encodeBatchRows, RowEncoder, type EncodedRows } from './batch/encode-ba
 export { exactNumeric, type MappedType } from './mapping/mapped-type.js';
 export { mapPostgresType } from './mapping/postgres-type.js';
 export { mapSqliteDeclaredType, mapSqliteStorageClass, type SqliteStorageClass } from './mapping/sqlite-type.js';
+export {
+  mapMysqlCatalogType,
+  mapMysqlField,
+  MYSQL_TYPE,
+  type MysqlCatalogType,
+  type MysqlFieldDescription,
+} from './mapping/mysql-type.js';
 export { mapDuckdbType, type DuckdbTypeDescription } from './mapping/duckdb-type.js';
 export * from './mapping/staging-type.js';

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isPenstockError } from '#libs/kernel';
-import { DIALECTS, type CanonicalValue, type ColumnType, type Dialect, type TypedValue } from '../canonical-type.js';
+import {
+  DIALECTS,
+  type CanonicalValue,
+  type ColumnType,
+  type Decimal,
+  type Dialect,
+  type TypedValue,
+} from '../canonical-type.js';
 import { bindStatement } from './bind-statement.js';
 
 const typed = (type: ColumnType, value: CanonicalValue): TypedValue => ({ type, value });
@@ -179,6 +186,16 @@ describe('refusals before anything is sent', () => {
       expect(failureOf(() => bindStatement(dialect, ':v', one(UNBOUNDED, small))).reason).toBe('bind_overflow');
     },
   );
+
+  it('MYSQL rounds beyond 65 digits and 30 behind the point without a word, so those are refused', () => {
+    const reason = (value: Decimal): unknown =>
+      failureOf(() => bindStatement('MYSQL', ':v', one(UNBOUNDED, value))).reason;
+    expect(reason({ unscaled: 10n ** 65n, scale: 0 })).toBe('bind_overflow');
+    expect(reason({ unscaled: 1n, scale: 31 })).toBe('bind_overflow');
+    expect(bindStatement('MYSQL', ':v', one(UNBOUNDED, { unscaled: 10n ** 65n - 1n, scale: 30 })).values).toEqual([
+      `${'9'.repeat(35)}.${'9'.repeat(30)}`,
+    ]);
+  });
 
   it.each<[ColumnType, CanonicalValue]>([
     [DECIMAL, { unscaled: 1n, scale: 3 }],

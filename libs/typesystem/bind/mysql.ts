@@ -1,6 +1,18 @@
 import { isApproximate, type TypedValue } from '../canonical-type.js';
 import { cast, plain, unlessNull, type BindDialect, type BoundValue } from './bound-value.js';
-import { approximateNumber, plainTimestampText, valueText } from './value-text.js';
+import {
+  approximateNumber,
+  bindOverflow,
+  exactDecimal,
+  plainTimestampText,
+  sizeWithin,
+  valueText,
+} from './value-text.js';
+
+/** Digits of a DECIMAL; what lies beyond, the server rounds without a word. */
+const WIDEST = 65;
+/** Fraction digits of MySQL's DECIMAL; MariaDB has a few more. */
+const MOST_FRACTION = 30;
 
 /** `driverType` names the protocol type a typed parameter of the driver carries. */
 export const mysql: BindDialect = {
@@ -18,9 +30,9 @@ export const mysql: BindDialect = {
         return plain('LONGLONG', typeof value === 'bigint' ? value : null);
       case 'DECIMAL':
         if (isApproximate(type)) return plain('DOUBLE', value === null ? null : approximateNumber(typed));
-        return plain('NEWDECIMAL', valueText(typed));
+        return bindDecimal(typed);
       case 'BIGDECIMAL':
-        return plain('NEWDECIMAL', valueText(typed));
+        return bindDecimal(typed);
       case 'BINARY':
         return plain('BLOB', value instanceof Uint8Array ? value : null);
       case 'DATE':
@@ -38,3 +50,11 @@ export const mysql: BindDialect = {
     }
   },
 };
+
+function bindDecimal(typed: TypedValue): BoundValue {
+  if (typed.value === null) return plain('NEWDECIMAL', null);
+  const { scale } = sizeWithin(WIDEST, typed.type, exactDecimal(typed));
+  if (scale > MOST_FRACTION)
+    throw bindOverflow(typed.type, `the engine's decimals hold ${MOST_FRACTION} fraction digits`);
+  return plain('NEWDECIMAL', valueText(typed));
+}
