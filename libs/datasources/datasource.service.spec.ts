@@ -97,7 +97,7 @@ describe('registered datasources', () => {
 
   it.each([
     ['ORACLE', 'jdbc:oracle:thin:@//h/s', 'datasource.driver_not_loaded'],
-    ['MYSQL', 'jdbc:mysql://h/d', 'datasource.driver_not_loaded'],
+    ['MYSQL', 'jdbc:mysql:replication://h/d', 'datasource.validation.jdbc_url_malformed'],
     ['POSTGRESQL', 'jdbc:postgresql://h/d', 'datasource.validation.dialect_invalid'],
   ])('dialect %s answers %s', async (dialect, jdbc_url, code) => {
     expect((await refusal(scene.bench.service.create(scene.team.admin, scene.body({ dialect, jdbc_url })))).code).toBe(

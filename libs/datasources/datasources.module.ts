@@ -18,6 +18,7 @@ import { DatasourceService } from './datasource.service.js';
 import { duckdbDriver } from './drivers/duckdb/duckdb.driver.js';
 import { DuckdbInstances } from './drivers/duckdb/instances.js';
 import { NativeCalls } from './drivers/duckdb/native-calls.js';
+import { mysqlDriver } from './drivers/mysql/mysql.driver.js';
 import { postgresDriver } from './drivers/postgres/postgres.driver.js';
 import { DriverRegistry } from './drivers/registry.js';
 import { sqliteDriver } from './drivers/sqlite/sqlite.driver.js';
@@ -39,7 +40,7 @@ export function loadDrivers(config: Configuration): DriverRegistry {
   const calls = new NativeCalls(
     Math.max(1, Math.floor(config.get('datapipelines.staging.max-concurrent-calls') * NATIVE_CALL_SHARE)),
   );
-  return new DriverRegistry([postgresDriver, sqliteDriver, duckdbDriver(instances, calls)]);
+  return new DriverRegistry([postgresDriver, mysqlDriver, sqliteDriver, duckdbDriver(instances, calls)]);
 }
 
 /**

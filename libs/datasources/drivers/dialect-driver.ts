@@ -65,12 +65,13 @@ export interface DriverSpec<Url extends { parameters: ReadonlyMap<string, string
   DialectDriver,
   'configure'
 > {
-  readonly urlPrefix: string;
+  /** The first is the one to write; the others are taken too. */
+  readonly urlPrefixes: readonly [string, ...string[]];
   /** Shown to whoever got it wrong. */
   readonly urlForm: string;
   readonly jdbc: JdbcRules;
   /** @throws UrlDefect */
-  parseUrl(rest: string): Url;
+  parseUrl(rest: string, prefix: string): Url;
   options(url: Url, properties: ReadonlyMap<string, string>): Options;
   hosts(options: Options): readonly NamedHost[];
   files(options: Options): readonly NamedFile[];
@@ -120,20 +121,21 @@ function readUrl<Url extends { parameters: ReadonlyMap<string, string> }, Option
   });
   if (jdbcUrl.length > MAX_URL)
     return { failures: [malformed(`A JDBC URL has at most ${MAX_URL} characters.`, { reason: 'too_long' })] };
-  if (!jdbcUrl.startsWith(spec.urlPrefix)) {
+  const prefix = spec.urlPrefixes.find((candidate) => jdbcUrl.startsWith(candidate));
+  if (prefix === undefined) {
     return {
       failures: [
         {
           code: 'datasource.validation.jdbc_url_scheme_invalid',
           path: 'jdbc_url',
-          message: `A ${spec.dialect} URL begins with ${spec.urlPrefix}`,
+          message: `A ${spec.dialect} URL begins with ${spec.urlPrefixes[0]}`,
           details: { form: spec.urlForm },
         },
       ],
     };
   }
   try {
-    const url = spec.parseUrl(jdbcUrl.slice(spec.urlPrefix.length));
+    const url = spec.parseUrl(jdbcUrl.slice(prefix.length), prefix);
     const failures = [...url.parameters].flatMap(([key, value]) => {
       const defect = judgeProperty(spec.jdbc, key, value);
       if (!defect) return [];

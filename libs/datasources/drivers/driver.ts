@@ -6,6 +6,8 @@ export type Access = 'read' | 'write';
 export interface BoundStatement {
   sql: string;
   values: readonly unknown[];
+  /** The driver's own name of each value's type, where its protocol states one; absent for the driver's own queries. */
+  driverTypes?: readonly string[];
 }
 
 /** Something about a result's types a reader must know; shown beside the rows (01 §6). */

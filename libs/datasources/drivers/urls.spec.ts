@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
+import type { Dialect } from '#libs/typesystem';
+
 import { NativeCalls } from './duckdb/native-calls.js';
 import { duckdbDriver } from './duckdb/duckdb.driver.js';
 import { DuckdbInstances } from './duckdb/instances.js';
+import { mysqlDriver } from './mysql/mysql.driver.js';
 import { postgresDriver } from './postgres/postgres.driver.js';
 import { parseStartupOptions } from './postgres/properties.js';
 import { sqliteDriver } from './sqlite/sqlite.driver.js';
@@ -12,7 +15,13 @@ const duckdb = duckdbDriver(
   new DuckdbInstances({ memoryMb: 64, threads: 1, temporaryDirectory: '/tmp' }),
   new NativeCalls(1),
 );
-const drivers = [postgresDriver, sqliteDriver, duckdb];
+const PREFIXES: Partial<Record<Dialect, string>> = {
+  POSTGRES: 'jdbc:postgresql:',
+  MYSQL: 'jdbc:mysql:',
+  SQLITE: 'jdbc:sqlite:',
+  DUCKDB: 'jdbc:duckdb:',
+};
+const drivers = [postgresDriver, mysqlDriver, sqliteDriver, duckdb];
 
 /** `code reason` of each failure. */
 function defects(driver: (typeof drivers)[number], url: string, jdbc: Record<string, unknown> = {}): string[] {
@@ -234,9 +243,7 @@ describe('hostile URLs', () => {
   it('never crash a parser, and every refusal names its defect without quoting the URL’s secrets', () => {
     fc.assert(
       fc.property(fc.constantFrom(...drivers), tail, (driver, text) => {
-        const prefix = { POSTGRES: 'jdbc:postgresql:', SQLITE: 'jdbc:sqlite:', DUCKDB: 'jdbc:duckdb:' }[
-          driver.dialect as 'POSTGRES'
-        ];
+        const prefix = PREFIXES[driver.dialect];
         for (const url of [text, `${prefix}${text}`, `${prefix}//planted:Secr3t@${text}`]) {
           const result = driver.configure(url, new Map());
           if (result.ok) {

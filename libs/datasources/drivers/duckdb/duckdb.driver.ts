@@ -17,7 +17,7 @@ export function duckdbDriver(instances: DuckdbInstances, calls: NativeCalls): Di
     poolDefaults: { minimumIdle: 0 },
     introspection: duckdbIntrospection,
     versionQuery: `SELECT 'DuckDB ' || version()`,
-    urlPrefix: 'jdbc:duckdb:',
+    urlPrefixes: ['jdbc:duckdb:'],
     urlForm: 'jdbc:duckdb:[:memory:] or jdbc:duckdb:/absolute/path',
     jdbc: {
       mapped: {

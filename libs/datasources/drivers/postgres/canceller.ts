@@ -1,4 +1,5 @@
-import { dial, type AddressCheck, type DialTarget } from './dial.js';
+import { dial, type DialTarget } from './dial.js';
+import { type AddressCheck } from '../tcp.js';
 import { cancelRequest } from './messages.js';
 
 const RESEND_EVERY_MS = 250;

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import { Client } from 'pg';
 
 import { cancelled, DriverFailure, errnoOf } from '../driver-failure.js';
-import { asConnectionFailure, dial, type AddressCheck, type DialTarget } from './dial.js';
+import { dial, type DialTarget } from './dial.js';
+import { asConnectionFailure, type AddressCheck } from '../tcp.js';
 import { classify } from './messages.js';
 import { PostgresWire } from './wire.js';
 

@@ -14,7 +14,7 @@ export const postgresDriver = defineDriver({
   poolDefaults: {},
   introspection: postgresIntrospection,
   versionQuery: `SELECT 'PostgreSQL ' || pg_catalog.current_setting('server_version')`,
-  urlPrefix: 'jdbc:postgresql:',
+  urlPrefixes: ['jdbc:postgresql:'],
   urlForm: 'jdbc:postgresql://host[:5432][,host2…]/[database][?key=value…] or jdbc:postgresql:database',
   jdbc: POSTGRES_JDBC,
   parseUrl: parsePostgresUrl,

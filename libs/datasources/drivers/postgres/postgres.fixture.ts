@@ -1,6 +1,6 @@
 import { createEmptyDatabase, type EmptyDatabase } from '../../../../test/fixtures/postgres.js';
 import type { PostgresConnection } from './connection.js';
-import type { AddressCheck } from './dial.js';
+import type { AddressCheck } from '../tcp.js';
 import { openPostgres } from './open.js';
 import { postgresOptions, type PostgresOptions } from './options.js';
 import { TypeNames } from './type-names.js';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 import { DriverFailure } from '../driver-failure.js';
-import { asConnectionFailure } from './dial.js';
+import { asConnectionFailure } from '../tcp.js';
 import { MESSAGE, readErrorFields } from './messages.js';
 
 /** Receives each backend message of the exchange under way; `body` bounds lie in `buffer` and are valid only during the call. */

@@ -15,7 +15,7 @@ export const sqliteDriver = defineDriver({
   poolDefaults: { minimumIdle: 0 },
   introspection: sqliteIntrospection,
   versionQuery: `SELECT 'SQLite ' || sqlite_version()`,
-  urlPrefix: 'jdbc:sqlite:',
+  urlPrefixes: ['jdbc:sqlite:'],
   urlForm: 'jdbc:sqlite::memory: or jdbc:sqlite:/absolute/path',
   jdbc: {
     mapped: { open_mode: check.oneOf('1', '2', '6'), busy_timeout: check.milliseconds },

@@ -1,0 +1,141 @@
+import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
+import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
+import { oneStatement } from '../one-statement.js';
+import type { Canceller } from './canceller.js';
+import { openMysqlCursor } from './cursor.js';
+import { typedValues } from './parameters.js';
+import type { SessionSettings } from './session-settings.js';
+import type { MysqlSession } from './session.js';
+import { MysqlTableWriter } from './table-writer.js';
+
+/** "This command is not supported in the prepared statement protocol yet." */
+const UNSUPPORTED_PS = 'ER_UNSUPPORTED_PS';
+
+/** One authenticated session. Author text is always one prepared statement. */
+export class MysqlConnection implements DriverConnection {
+  readonly serves = 'both';
+  readonly session: MysqlSession;
+  readonly settings: SessionSettings;
+  readonly tinyIsBoolean: boolean;
+  readonly #canceller: Canceller;
+  #cancelSent = false;
+
+  constructor(session: MysqlSession, settings: SessionSettings, canceller: Canceller, tinyIsBoolean: boolean) {
+    this.session = session;
+    this.settings = settings;
+    this.#canceller = canceller;
+    this.tinyIsBoolean = tinyIsBoolean;
+  }
+
+  get usable(): boolean {
+    return !this.#cancelSent && !this.session.isLost;
+  }
+
+  async openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor> {
+    oneStatement('MYSQL', statement.sql, ['DQL']);
+    return await openMysqlCursor(this, statement, options);
+  }
+
+  async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
+    const statementClass = oneStatement('MYSQL', statement.sql, ['DML', 'DDL']);
+    const affected = await this.stoppable(this.#run(statement), signal);
+    return statementClass === 'DML' ? affected : 0;
+  }
+
+  async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
+    return await MysqlTableWriter.begin(this, target, signal);
+  }
+
+  async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
+    return await this.stoppable(this.#readCatalog(statement), signal);
+  }
+
+  /**
+   * Waits for `work`; on abort the statement is killed in the server first, then the wait ends and the connection is
+   * destroyed, because a late kill must not hit the next statement (02 §5.2).
+   */
+  async stoppable<T>(work: Promise<T>, signal: AbortSignal, onStop?: () => void): Promise<T> {
+    const stopping: Promise<void>[] = [];
+    const onAbort = (): void => {
+      onStop?.();
+      stopping.push(this.abandon(work));
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const result = await work;
+      // What a killed statement answers may look like a good end.
+      if (signal.aborted) throw cancelled(signal);
+      return result;
+    } catch (error) {
+      if (signal.aborted) throw cancelled(signal);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      await Promise.all(stopping);
+    }
+  }
+
+  /** Stops what the connection is doing and cuts it. */
+  async abandon(work: Promise<unknown>): Promise<void> {
+    if (this.session.isLost) return;
+    this.#cancelSent = true;
+    await this.#canceller.stop(work);
+    this.session.destroy();
+  }
+
+  async ping(timeoutMs: number): Promise<void> {
+    await abortable(this.session.ping(), AbortSignal.timeout(timeoutMs));
+  }
+
+  async reset(): Promise<boolean> {
+    if (!this.usable) return false;
+    try {
+      await this.session.reset();
+      await this.settings.apply(this.session);
+      return this.usable;
+    } catch (error) {
+      if (error instanceof DriverFailure) return false;
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    this.session.end();
+    return Promise.resolve();
+  }
+
+  destroy(): void {
+    this.session.destroy();
+  }
+
+  async #run(statement: BoundStatement): Promise<number> {
+    const { session } = this;
+    try {
+      const prepared = await session.prepare(statement.sql);
+      return await session.execute(prepared, typedValues(statement, session.library.TypedParameter));
+    } catch (error) {
+      const unprepared = error instanceof DriverFailure && error.driverCode === UNSUPPORTED_PS;
+      if (!unprepared || statement.values.length > 0) throw error;
+      await session.query(statement.sql);
+      return 0;
+    } finally {
+      session.unprepare(statement.sql);
+    }
+  }
+
+  async #readCatalog(statement: BoundStatement): Promise<(string | null)[][]> {
+    const { session } = this;
+    await session.query('START TRANSACTION READ ONLY');
+    const prepared = await session.prepare(statement.sql);
+    const rows = await session.rows(prepared, typedValues(statement, session.library.TypedParameter));
+    session.unprepare(statement.sql);
+    await session.query('ROLLBACK');
+    return (rows as unknown[][]).map((row) => row.map(textOf));
+  }
+}
+
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return Buffer.isBuffer(value) ? value.toString('utf8') : String(value);
+}
