@@ -2,7 +2,7 @@
  * The drawing of the house: imports run downwards only.
  * doors (apps) → families → (persistence, transient) → pure libraries → kernel.
  */
-const PURE = 'typesystem|ftl|lifecycle|client';
+const PURE = 'typesystem|ftl|lifecycle|calculators|client';
 const STORES = 'persistence|transient';
 
 module.exports = {

@@ -7,8 +7,10 @@ const root = new URL('../', import.meta.url);
 
 let kernel;
 let graphql;
+let calculators;
 try {
   kernel = await import(new URL('dist/libs/kernel/index.js', root));
+  calculators = await import(new URL('dist/libs/calculators/index.js', root));
   graphql = await import(new URL('dist/apps/server/graphql/schema/render-schema.js', root));
 } catch (cause) {
   if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
@@ -18,6 +20,7 @@ try {
 
 const documents = {
   'docs/generated/errors.md': kernel.renderErrorCatalogue(),
+  'docs/generated/calculators.md': calculators.renderCalculatorReference(),
   'docs/configuration.md': kernel.renderConfigurationReference(),
   '.env.example': kernel.renderEnvExample(),
   'docs/generated/schema.graphql': await graphql.renderSchema(),
@@ -30,5 +33,5 @@ for (const [name, text] of Object.entries(documents)) {
   console.log(`wrote ${relative(process.cwd(), path)}, ${text.split('\n').length - 1} lines`);
 }
 console.log(
-  'Generated from the tables in libs/kernel and the classes of apps/server/graphql; commit these files with the change that moved them.',
+  'Generated from the tables in libs/kernel and libs/calculators and the classes of apps/server/graphql; commit these files with the change that moved them.',
 );
