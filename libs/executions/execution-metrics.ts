@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { SqlNode } from '#libs/pipelines';
+import { isSqlNode, type PipelineNode } from '#libs/pipelines';
 import type { NodeStat } from './run/node-stats.js';
 import type { AbortReason } from './run/outcome.js';
 
@@ -96,13 +96,16 @@ export class ExecutionMetrics {
     if (reason) this.#aborted.inc({ reason });
   }
 
-  nodeEnded(pipelineId: string, node: SqlNode, stat: NodeStat): void {
+  nodeEnded(pipelineId: string, node: PipelineNode, stat: NodeStat): void {
     const labels = { pipeline_id: pipelineId, node_id: node.id };
-    this.#nodeDuration.observe({ ...labels, source: node.source }, stat.duration_ms / 1000);
+    this.#nodeDuration.observe(
+      { ...labels, source: isSqlNode(node) ? node.source : node.type },
+      stat.duration_ms / 1000,
+    );
     // -1 = not measured.
     if (stat.rows_out < 0) return;
     this.#rowsOut.inc(labels, stat.rows_out);
-    if (node.output?.target !== 'tempdb') return;
+    if (!isSqlNode(node) || node.output?.target !== 'tempdb') return;
     this.#stagedRows.inc(stat.rows_out);
     this.#stagedBytes.inc(stat.bytes_out);
   }

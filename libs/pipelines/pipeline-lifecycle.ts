@@ -16,6 +16,7 @@ import {
 } from '#libs/lifecycle';
 import { Database, type Transaction } from '#libs/persistence';
 import { ExclusiveDrafts, postureOf, TemplateReleases, versionedTransaction } from '#libs/templates';
+import { templatePins } from './document/pipeline-document.js';
 import { readStoredDocument, storedTree } from './document/stored-document.js';
 import { pipelineNotFound } from './pipeline-reading.js';
 import { ExecutionPurge, PublishedEndpointReferences, ReleaseGate } from './ports.js';
@@ -107,7 +108,7 @@ export class PipelineLifecycle {
       const decision = this.#decide('release', act, { baseHash });
       await this.repository.lockVersion(act.tx, act.entity.id, draft.version);
       await this.guard.holdDatasources(act.tx, workspace.id, document);
-      const pins = document.nodes.map(({ template }) => template);
+      const pins = templatePins(document);
       const cause = { pipelineId: act.entity.id, version: draft.version };
       const { notReleased, released } = await this.templates.settlePins(
         act.tx,
@@ -195,7 +196,8 @@ export class PipelineLifecycle {
       const decision = this.#decide('purgeEntity', act, { baseHash });
       const version = act.state.versions[0]!.version;
       const row = await this.repository.version(act.workspace.id, pipelineId, version, act.tx);
-      const pinned = row ? (readStoredDocument(row.body)?.nodes ?? []).map(({ template }) => template.id) : [];
+      const document = row && readStoredDocument(row.body);
+      const pinned = document ? templatePins(document).map(({ id }) => id) : [];
       await this.#purge(act, decision, version);
       const purge = options.includeExclusiveDraftTemplates === true;
       const exclusive = await this.exclusives.settle(act.tx, act.workspace, principal, pinned, purge);

@@ -87,7 +87,7 @@ export class TemplatePreview {
   }
 
   async #warnings(closure: TemplateClosure, keys: readonly string[]): Promise<BoundPreview['warnings']> {
-    const found = await this.renderer.scan(closure, new Set(keys));
+    const found = await this.renderer.scan(closure, { parameters: new Set(keys) });
     return found.map(({ parameter, templateId, templateVersion, line, column, reason }) => ({
       code: 'template.validation.parameter_interpolated',
       details: {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DatasourceAccess } from '#libs/datasources';
 import { Configuration, Logger, newId, PenstockError } from '#libs/kernel';
 import { Database } from '#libs/persistence';
-import { ContextBuilder, encodeContext, type RunnableVersion } from '#libs/pipelines';
+import { ContextBuilder, type RunnableVersion } from '#libs/pipelines';
 import { TemplateRenderer, type TemplateClosure } from '#libs/templates';
 import { TransientStore } from '#libs/transient';
 import type { TypedValue } from '#libs/typesystem';
@@ -48,6 +48,7 @@ export interface RunFacts {
   graph: DependencyGraph;
   templates: ReadonlyMap<string, TemplateClosure>;
   values: ReadonlyMap<string, TypedValue>;
+  calculated: ReadonlyMap<string, TypedValue>;
   parametersJson: string;
   /** Microseconds, from the database. */
   startedAt: string;
@@ -204,7 +205,6 @@ export class ExecutionInstance {
       ...facts,
       pipeline,
       context,
-      contextJson: encodeContext(context),
       clock: new RunClock(startedAt),
       resultTtlSeconds: clamp(
         facts.resultTtlSeconds ?? result.ttlDefaultSeconds,

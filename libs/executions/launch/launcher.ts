@@ -6,6 +6,7 @@ import {
   bindParameters,
   encodeContext,
   PipelineCatalog,
+  templatePins,
   type BoundParameters,
   type RunnableVersion,
 } from '#libs/pipelines';
@@ -34,6 +35,8 @@ interface Holding {
 interface Bound {
   pipeline: RunnableVersion;
   values: ReadonlyMap<string, TypedValue>;
+  /** Given for calculator keys. */
+  calculated: ReadonlyMap<string, TypedValue>;
   graph: DependencyGraph;
 }
 
@@ -82,7 +85,12 @@ export class Launcher {
     const bound: BoundParameters =
       typeof parameters === 'function' ? parameters(pipeline.document) : bindParameters(pipeline.document, parameters);
     if (!bound.ok) throw validationError(bound.failures);
-    return { pipeline, values: bound.values, graph: DependencyGraph.of(pipeline.document.nodes) };
+    return {
+      pipeline,
+      values: bound.values,
+      calculated: bound.calculated,
+      graph: DependencyGraph.of(pipeline.document.nodes),
+    };
   }
 
   async #claim(principal: Principal, request: LaunchRequest, executionId: string): Promise<Claimed | undefined> {
@@ -144,14 +152,13 @@ export class Launcher {
     executionId: string,
     held: Holding,
   ): Promise<Launched> {
-    const { pipeline, values, graph } = bound;
+    const { pipeline, values, calculated, graph } = bound;
     const { workspaceId, document } = pipeline;
-    const templates = await this.templates.load(
-      workspaceId,
-      document.nodes.map(({ template }) => template),
-    );
+    const templates = await this.templates.load(workspaceId, templatePins(document));
     const parametersJson =
-      typeof request.parameters === 'function' ? encodeContext(values) : writeJson(request.parameters);
+      typeof request.parameters === 'function'
+        ? encodeContext(new Map([...values, ...calculated]))
+        : writeJson(request.parameters);
     const startedAt = await this.#insert(principal, request, pipeline, executionId, parametersJson);
     const run = this.instance.prepare({
       executionId,
@@ -161,6 +168,7 @@ export class Launcher {
       graph,
       templates,
       values,
+      calculated,
       parametersJson,
       startedAt,
       attached: !request.detached,

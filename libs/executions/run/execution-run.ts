@@ -1,5 +1,5 @@
 import { isPenstockError, PenstockError } from '#libs/kernel';
-import type { SqlNode } from '#libs/pipelines';
+import type { PipelineNode } from '#libs/pipelines';
 import { Scheduler } from '../scheduling/scheduler.js';
 import type { ResultWriter } from '../results/result-writer.js';
 import type { StagingEngine } from '../staging/staging-engine.js';
@@ -78,10 +78,11 @@ export class ExecutionRun {
   async #runNodes(staging: StagingEngine | undefined, result: ResultWriter): Promise<void> {
     const { plan, latch } = this.state;
     const nodes = new NodeExecution(this.state, this.#scope(staging, result), this.services);
-    const scheduler = new Scheduler<SqlNode>(
+    const scheduler = new Scheduler<PipelineNode>(
       plan.pipeline.document.nodes,
       this.services.board,
       {
+        inPlace: (node) => node.type === 'CALCULATOR',
         datasources: datasourcesOf,
         run: (node) => this.#runNode(nodes, node),
         refused: (node, reason) => nodes.refused(node, reason),
@@ -93,7 +94,7 @@ export class ExecutionRun {
   }
 
   /** A node that may not start any more leaves no entry of its own: it is ABORTED with the rest at the end. */
-  async #runNode(nodes: NodeExecution, node: SqlNode): Promise<boolean> {
+  async #runNode(nodes: NodeExecution, node: PipelineNode): Promise<boolean> {
     try {
       await this.services.ownership.admit(this);
     } catch (error) {
@@ -137,7 +138,7 @@ export class ExecutionRun {
     return {
       executionId: plan.executionId,
       workspaceId: plan.pipeline.workspaceId,
-      context: plan.context,
+      context: this.state.context,
       document: plan.pipeline.document,
       now: plan.clock.startedAt,
       templates: plan.templates,

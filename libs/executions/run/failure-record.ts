@@ -9,10 +9,13 @@ import { storable } from './storable.js';
 export interface FailedNode {
   id: string;
   type: string;
-  datasource: string;
-  dialect: string;
-  template: string;
-  template_version: number;
+  /** Of a node that runs SQL. */
+  datasource?: string;
+  dialect?: string;
+  template?: string;
+  template_version?: number;
+  /** Of a CALCULATOR node. */
+  kind?: string;
 }
 
 /**

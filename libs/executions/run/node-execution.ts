@@ -1,10 +1,11 @@
 import { isPenstockError } from '#libs/kernel';
-import type { SqlNode } from '#libs/pipelines';
-import { failureRecord, type FailureRecord } from './failure-record.js';
+import { isSqlNode, type CalculatorNode, type PipelineNode, type SqlNode } from '#libs/pipelines';
+import { failureRecord, type FailedNode, type FailureRecord } from './failure-record.js';
 import { LeaseHolder } from './lease-holder.js';
 import { NodeBudget } from './node-budget.js';
 import { wallClockSeconds } from './node-limits.js';
 import { NodeProgress, type ProgressSample } from './node-progress.js';
+import type { NodeEntry } from './node-stats.js';
 import type { NodeTask, NodeTrace, NodeYield, RunScope } from './node-work.js';
 import { RunStopped } from './outcome.js';
 import type { RunServices } from './run-services.js';
@@ -20,8 +21,25 @@ export class NodeExecution {
   ) {}
 
   /** True when the node succeeded. Never rejects. */
-  async run(node: SqlNode): Promise<boolean> {
-    const progress = this.#started(node);
+  async run(node: PipelineNode): Promise<boolean> {
+    const at = this.#started(node);
+    return isSqlNode(node) ? this.#runSql(node, this.#progress(node, at)) : this.#compute(node);
+  }
+
+  /** In place: a calculator waits for nothing, and its time is bounded by what it takes. */
+  #compute(node: CalculatorNode): boolean {
+    try {
+      const record = this.state.calculation.run(node);
+      const at = this.state.now();
+      this.#ended(node, at, this.state.stats.computed(node.id, at, record));
+      return true;
+    } catch (error) {
+      this.#fail({ node }, this.#record(node, {}, error));
+      return false;
+    }
+  }
+
+  async #runSql(node: SqlNode, progress: NodeProgress): Promise<boolean> {
     const { settings, runner } = this.services;
     const budget = new NodeBudget(this.state.latch.signal, wallClockSeconds(node, settings));
     const leases = new LeaseHolder((error) => this.services.logger.warn('A connection did not go back.', { error }));
@@ -45,18 +63,24 @@ export class NodeExecution {
   }
 
   /** The node never got its permits: it started and failed at once. */
-  refused(node: SqlNode, reason: unknown): Promise<void> {
-    const progress = this.#started(node);
+  refused(node: PipelineNode, reason: unknown): Promise<void> {
+    const at = this.#started(node);
+    const progress = isSqlNode(node) ? this.#progress(node, at) : undefined;
     this.#fail({ node, progress }, this.#record(node, {}, reason));
     return Promise.resolve();
   }
 
-  #started(node: SqlNode): NodeProgress {
-    const { state, services } = this;
+  #started(node: PipelineNode): Date {
+    const { state } = this;
     const at = state.now();
     state.stats.started(node.id, at);
     state.emit(state.events.nodeStarted(at, node.id));
-    services.progress.boundary(state);
+    this.services.progress.boundary(state);
+    return at;
+  }
+
+  #progress(node: SqlNode, at: Date): NodeProgress {
+    const { state, services } = this;
     const clock = { now: () => state.now(), sampleIntervalMs: services.settings.progressSampleMs };
     return new NodeProgress(
       node,
@@ -80,7 +104,10 @@ export class NodeExecution {
     const at = this.state.now();
     if (delivered) this.state.delivered = delivered;
     progress.end('completed');
-    const stat = this.state.stats.succeeded(node.id, at, rowsOut, bytesOut);
+    this.#ended(node, at, this.state.stats.succeeded(node.id, at, rowsOut, bytesOut));
+  }
+
+  #ended(node: PipelineNode, at: Date, stat: NodeEntry): void {
     this.state.emit(this.state.events.nodeCompleted(at, stat));
     this.services.progress.boundary(this.state);
     this.services.metrics.nodeEnded(this.state.plan.pipeline.pipelineId, node, stat);
@@ -99,9 +126,9 @@ export class NodeExecution {
     this.services.progress.boundary(this.state);
   }
 
-  #fail({ node, progress }: Pick<NodeTask, 'node' | 'progress'>, error: FailureRecord): void {
+  #fail({ node, progress }: { node: PipelineNode; progress?: NodeProgress | undefined }, error: FailureRecord): void {
     const at = this.state.now();
-    progress.end('failed');
+    progress?.end('failed');
     const stat = this.state.stats.failed(node.id, at, error);
     this.state.emit(this.state.events.nodeFailed(at, stat, error));
     this.state.latch.set({ kind: 'failed', error, nodeId: node.id });
@@ -117,24 +144,24 @@ export class NodeExecution {
     void leases.cut();
   }
 
-  #record(node: SqlNode, trace: NodeTrace, error: unknown, budget?: NodeBudget): FailureRecord {
+  #record(node: PipelineNode, trace: NodeTrace, error: unknown, budget?: NodeBudget): FailureRecord {
     const { errorDetail, baseUrl } = this.services.settings;
     return failureRecord(error, {
       correlationId: this.state.plan.correlationId,
       baseUrl,
       detail: errorDetail,
       phase: budget?.phase ?? 'connect',
-      node: {
-        id: node.id,
-        type: node.type,
-        datasource: node.source,
-        dialect: trace.dialect ?? 'unknown',
-        template: node.template.id,
-        template_version: node.template.version,
-      },
+      node: failedNode(node, trace),
       sql: trace.sql,
       boundTexts: trace.boundTexts,
       engine: this.scope.staging,
     });
   }
+}
+
+function failedNode(node: PipelineNode, { dialect = 'unknown' }: NodeTrace): FailedNode {
+  const { id, type } = node;
+  if (!isSqlNode(node)) return { id, type, kind: node.calculator.kind };
+  const { source: datasource, template } = node;
+  return { id, type, datasource, dialect, template: template.id, template_version: template.version };
 }

@@ -1,4 +1,4 @@
-import { TEMPDB, type PipelineDocument, type SqlNode } from '#libs/pipelines';
+import { isSqlNode, TEMPDB, type PipelineDocument, type PipelineNode, type SqlNode } from '#libs/pipelines';
 
 /** Time limits of the operator, in seconds (contract 02 §5.1). */
 export interface NodeTimeSettings {
@@ -11,7 +11,7 @@ export interface NodeTimeSettings {
 }
 
 /** Wall clock of a node. A stored body may be older than today's ceiling, so its wish is clamped again here. */
-export function wallClockSeconds(node: SqlNode, settings: NodeTimeSettings): number {
+export function wallClockSeconds(node: PipelineNode, settings: NodeTimeSettings): number {
   return Math.min(node.settings.timeoutSeconds ?? settings.nodeTimeoutSeconds, settings.nodeTimeoutMaxSeconds);
 }
 
@@ -29,7 +29,8 @@ export function statementSeconds(
 }
 
 /** Datasources a node needs a permit of: its source, and the target of a write-back. */
-export function datasourcesOf(node: SqlNode): string[] {
+export function datasourcesOf(node: PipelineNode): string[] {
+  if (!isSqlNode(node)) return [];
   const names = node.source === TEMPDB ? [] : [node.source];
   if (node.output?.target === 'datasource') names.push(node.output.datasource);
   return names;
@@ -37,5 +38,5 @@ export function datasourcesOf(node: SqlNode): string[] {
 
 /** Whether the run needs a staging engine. */
 export function usesTempdb(document: Pick<PipelineDocument, 'nodes'>): boolean {
-  return document.nodes.some((node) => node.source === TEMPDB || node.output?.target === 'tempdb');
+  return document.nodes.filter(isSqlNode).some((node) => node.source === TEMPDB || node.output?.target === 'tempdb');
 }

@@ -57,7 +57,7 @@ export class NodeRunner {
         details: { template: node.template.id, version: node.template.version },
       });
     }
-    const input = { dialect, context: scope.context, now: scope.now };
+    const input = { dialect, context: scope.context.of(node.id), now: scope.now };
     const outcome = await this.renderer.render(closure, input, budget.signal);
     if (!outcome.ok) throw renderFailure(outcome.problem, node.template);
     const binds = new Map(outcome.binds.map(({ name, type, value }): [string, TypedValue] => [name, { type, value }]));

@@ -1,3 +1,5 @@
+import type { CalculatorRecord } from './calculate-node.js';
+
 /** Status words of `node_stats` (03 §9); a node that has not started has no entry. */
 export type NodeStatus = 'RUNNING' | 'SUCCESS' | 'FAILED' | 'ABORTED';
 
@@ -15,11 +17,14 @@ export interface NodeStat {
   error_message?: string;
 }
 
+/** An entry with what a CALCULATOR node adds to it. */
+export type NodeEntry = NodeStat & CalculatorRecord;
+
 const NOT_MEASURED = -1;
 
 /** The state of every node of one run, in body order. */
 export class NodeStats {
-  readonly #entries = new Map<string, NodeStat>();
+  readonly #entries = new Map<string, NodeEntry>();
 
   constructor(private readonly nodeIds: readonly string[]) {}
 
@@ -42,6 +47,10 @@ export class NodeStats {
 
   succeeded(nodeId: string, at: Date, rowsOut: number, bytesOut: number): NodeStat {
     return this.#end(nodeId, at, { status: 'SUCCESS', rows_out: rowsOut, bytes_out: bytesOut });
+  }
+
+  computed(nodeId: string, at: Date, record: CalculatorRecord): NodeEntry {
+    return this.#end(nodeId, at, { status: 'SUCCESS', rows_out: 0, bytes_out: 0, ...record });
   }
 
   failed(nodeId: string, at: Date, error: { code: string; message: string }): NodeStat {
@@ -93,14 +102,14 @@ export class NodeStats {
   }
 
   /** Entries so far, in body order. */
-  snapshot(): NodeStat[] {
+  snapshot(): NodeEntry[] {
     return this.nodeIds.flatMap((nodeId) => {
       const entry = this.#entries.get(nodeId);
       return entry ? [{ ...entry }] : [];
     });
   }
 
-  #end(nodeId: string, at: Date, change: Partial<NodeStat>): NodeStat {
+  #end(nodeId: string, at: Date, change: Partial<NodeEntry>): NodeEntry {
     const entry = this.#entries.get(nodeId);
     if (!entry?.started_at) throw new TypeError(`node "${nodeId}" has not started`);
     Object.assign(entry, change, {

@@ -1,5 +1,4 @@
-import type { ContextValue } from '#libs/ftl';
-import type { PipelineDocument, SqlNode } from '#libs/pipelines';
+import type { CalculatorScope, PipelineDocument, SqlNode } from '#libs/pipelines';
 import type { TemplateClosure } from '#libs/templates';
 import type { Column } from '#libs/typesystem';
 import type { MappingWarning } from '#libs/datasources';
@@ -11,8 +10,8 @@ import type { NodeProgress } from './node-progress.js';
 export interface RunScope {
   readonly executionId: string;
   readonly workspaceId: string;
-  /** Fixed for the whole run: parameters, platform and organisation keys (contract 01 §3.3). */
-  readonly context: ReadonlyMap<string, ContextValue>;
+  /** What each node sees: parameters, platform and organisation keys, and the calculators before it (contract 01 §3.3). */
+  readonly context: CalculatorScope;
   readonly document: PipelineDocument;
   /** `.now` of templates: start of the run, microseconds. */
   readonly now: string;

@@ -1,5 +1,5 @@
 import { PenstockError, writeJson } from '#libs/kernel';
-import { callerNode } from '#libs/pipelines';
+import { callerNode, encodeContext } from '#libs/pipelines';
 import type { TerminalRecord } from '../records/terminal-writes.js';
 import type { PublishedResult } from '../results/result-store.js';
 import { failureRecord, type FailureRecord } from './failure-record.js';
@@ -106,7 +106,7 @@ export class RunEnding {
       nodeStatsJson: this.state.nodeStatsJson(),
       resultRowCount: stored?.rowCount ?? null,
       resultSizeBytes: stored?.bytes ?? null,
-      parametersJson: plan.contextJson,
+      parametersJson: encodeContext(this.state.context.whole()),
       events,
     };
   }

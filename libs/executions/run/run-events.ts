@@ -5,7 +5,7 @@ import type { EventType } from '../events/event-record.js';
 import { payloadText } from '../events/payload-text.js';
 import type { FailureRecord } from './failure-record.js';
 import type { ProgressSample } from './node-progress.js';
-import type { NodeStat } from './node-stats.js';
+import type { NodeEntry, NodeStat } from './node-stats.js';
 import type { AbortReason } from './outcome.js';
 
 /** What every payload of one run shares. */
@@ -82,9 +82,9 @@ export class RunEvents {
     return this.#event('node_progress', at, { ...sample });
   }
 
-  nodeCompleted(at: Date, stat: NodeStat): UnnumberedEvent {
-    const { node_id, started_at, completed_at, duration_ms, rows_out, bytes_out } = stat;
-    return this.#event('node_completed', at, { node_id, started_at, completed_at, duration_ms, rows_out, bytes_out });
+  nodeCompleted(at: Date, entry: NodeEntry): UnnumberedEvent {
+    const { status: _status, ...fields } = entry;
+    return this.#event('node_completed', at, fields);
   }
 
   nodeFailed(at: Date, stat: NodeStat, error: FailureRecord): UnnumberedEvent {

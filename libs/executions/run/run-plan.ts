@@ -1,6 +1,7 @@
 import type { ContextValue } from '#libs/ftl';
 import type { RunnableVersion } from '#libs/pipelines';
 import type { TemplateClosure } from '#libs/templates';
+import type { TypedValue } from '#libs/typesystem';
 import type { DependencyGraph } from '../scheduling/dependency-graph.js';
 import type { MemoryReservation } from '../staging/memory-budget.js';
 import type { RunClock } from './run-clock.js';
@@ -14,11 +15,12 @@ export interface RunPlan {
   readonly pipeline: RunnableVersion;
   readonly graph: DependencyGraph;
   readonly templates: ReadonlyMap<string, TemplateClosure>;
+  /** Without what calculators compute. */
   readonly context: ReadonlyMap<string, ContextValue>;
   /** JSON text, as sent. */
   readonly parametersJson: string;
-  /** The resolved Context as JSON text, for the terminal write. */
-  readonly contextJson: string;
+  /** Values the caller gave for calculator keys. */
+  readonly calculated: ReadonlyMap<string, TypedValue>;
   readonly clock: RunClock;
   /** Lifetime of the result, and rows of the page in `data_ready`. */
   readonly resultTtlSeconds: number;

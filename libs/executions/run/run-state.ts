@@ -1,5 +1,7 @@
 import { writeJson } from '#libs/kernel';
+import { CalculatorScope } from '#libs/pipelines';
 import type { ExecutionLog } from '../events/execution-log.js';
+import { Calculation } from './calculate-node.js';
 import { NodeStats } from './node-stats.js';
 import type { DeliveredResult } from './node-work.js';
 import { OutcomeLatch } from './outcome.js';
@@ -12,6 +14,9 @@ export class RunState implements ProgressSource {
   readonly latch = new OutcomeLatch();
   readonly stats: NodeStats;
   readonly events: RunEvents;
+  /** The Context as it grows. */
+  readonly context: CalculatorScope;
+  readonly calculation: Calculation;
   /** Of the caller node, once it is done. */
   delivered: DeliveredResult | undefined;
   ended = false;
@@ -24,6 +29,8 @@ export class RunState implements ProgressSource {
     private readonly onEvent: (log: ExecutionLog) => void,
   ) {
     const { pipeline, executionId, correlationId, clock } = plan;
+    this.context = new CalculatorScope(pipeline.document, plan.context);
+    this.calculation = new Calculation(this.context, plan.calculated);
     this.stats = new NodeStats(pipeline.document.nodes.map(({ id }) => id));
     this.events = new RunEvents({
       executionId,

@@ -3,6 +3,8 @@ import { NodePermits, type Permit, type PermitBoard } from './permit-board.js';
 
 /** What the scheduler asks of the run it serves. */
 export interface NodeDispatch<N extends Schedulable> {
+  /** Whether the node runs at once, without a permit: it waits for nothing. */
+  inPlace?(node: N): boolean;
   /** Datasources the node needs a permit of; a write-back names source and target. */
   datasources(node: N): readonly string[];
   /** Runs the node to its end. True lets its dependents go on; it never rejects. */
@@ -55,9 +57,11 @@ export class Scheduler<N extends Schedulable> {
   /** The nodes that became ready by this one. */
   async #runNode(index: number, signal: AbortSignal): Promise<readonly number[]> {
     const node = this.nodes[index]!;
-    let permit: Permit;
+    let permit: Permit | undefined;
     try {
-      permit = await this.board.take(this.#permits, this.dispatch.datasources(node), signal);
+      signal.throwIfAborted();
+      if (!this.dispatch.inPlace?.(node))
+        permit = await this.board.take(this.#permits, this.dispatch.datasources(node), signal);
     } catch (reason) {
       if (!signal.aborted) await this.dispatch.refused(node, reason);
       return [];
@@ -66,7 +70,7 @@ export class Scheduler<N extends Schedulable> {
       const goOn = await this.dispatch.run(node);
       return goOn && !signal.aborted ? this.#graph.finish(index) : [];
     } finally {
-      permit.release();
+      permit?.release();
     }
   }
 }

@@ -1,15 +1,27 @@
 import { isJsonObject, type Failure, type JsonValue } from '#libs/kernel';
 import { coerceJson, coerceText, type Coercion, type TypedValue } from '#libs/typesystem';
 import { reflected } from '#libs/templates';
-import { declaredType, type ParameterDeclaration, type PipelineDocument } from '../document/pipeline-document.js';
+import {
+  calculatorNodes,
+  declaredType,
+  type ParameterDeclaration,
+  type PipelineDocument,
+} from '../document/pipeline-document.js';
+import { bindCalculatorKeys, jsonKeys, textKeys } from './bind-calculator-keys.js';
 
 /** Longest value of one parameter in a URL (contract 03 §7). */
 const MAX_TEXT_BYTES = 4096;
 
-/** The values of every declared parameter, or everything that is wrong with what was supplied. */
-export type BoundParameters = { ok: true; values: Map<string, TypedValue> } | { ok: false; failures: Failure[] };
+/**
+ * The values of every declared parameter, and those a caller gave for calculator keys; or everything that is wrong with
+ * what was supplied.
+ */
+export type BoundParameters =
+  | { ok: true; values: Map<string, TypedValue>; calculated: Map<string, TypedValue> }
+  | { ok: false; failures: Failure[] };
 
-type Declared = Pick<PipelineDocument, 'parameters'>;
+/** Without nodes there are no calculator keys to give: a check binds declared parameters only. */
+type Declared = Pick<PipelineDocument, 'parameters'> & Partial<Pick<PipelineDocument, 'nodes'>>;
 /** Coerces what was supplied for one parameter; undefined when nothing was, or null. */
 type Supplied = (name: string, declaration: ParameterDeclaration) => Coercion | undefined;
 
@@ -22,10 +34,11 @@ export function bindParameters(document: Declared, supplied: JsonValue | undefin
     return { ok: false, failures: [wrongContainer()] };
   }
   const values = supplied ?? {};
-  return bind(document, (name, declaration) => {
+  const supply: Supplied = (name, declaration) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     return value === undefined || value === null ? undefined : coerceJson(declaredType(declaration), value);
-  });
+  };
+  return bind(document, supply, jsonKeys(values));
 }
 
 /**
@@ -42,12 +55,16 @@ export function bindTextParameters(
     const shown = reflected(name);
     failures.push({ code, path: `parameters.${shown}`, message, details: { parameter: shown } });
   };
+  const computed = calculatorNodes({ nodes: document.nodes ?? [] }).flatMap(({ outputs }) =>
+    outputs.map(({ key }) => key),
+  );
+  const known = new Set([...document.parameters.keys(), ...computed]);
   for (const [name, text] of entries) {
-    if (!document.parameters.has(name)) {
+    if (!known.has(name)) {
       complain(
         'endpoint.request.parameter_unknown',
         name,
-        `The endpoint has no parameter "${reflected(name)}". It takes: ${[...document.parameters.keys()].join(', ') || 'none'}.`,
+        `The endpoint has no parameter "${reflected(name)}". It takes: ${[...known].join(', ') || 'none'}.`,
       );
     } else if (texts.has(name)) {
       complain('endpoint.request.parameter_repeated', name, `The parameter "${name}" was given more than once.`);
@@ -61,15 +78,20 @@ export function bindTextParameters(
       texts.set(name, text);
     }
   }
-  const bound = bind(document, (name, declaration) => {
+  const supply: Supplied = (name, declaration) => {
     const text = texts.get(name);
     return text === undefined ? undefined : coerceText(declaredType(declaration), text);
-  });
+  };
+  const bound = bind(document, supply, textKeys(texts));
   if (failures.length === 0) return bound;
   return { ok: false, failures: bound.ok ? failures : [...failures, ...bound.failures] };
 }
 
-function bind({ parameters }: Declared, supplied: Supplied): BoundParameters {
+function bind(
+  { parameters, nodes = [] }: Declared,
+  supplied: Supplied,
+  keys: Parameters<typeof bindCalculatorKeys>[1],
+): BoundParameters {
   const values = new Map<string, TypedValue>();
   const failures: Failure[] = [];
   for (const [name, declaration] of parameters) {
@@ -85,7 +107,9 @@ function bind({ parameters }: Declared, supplied: Supplied): BoundParameters {
       failures.push(refused(name, declaration, coerced));
     }
   }
-  return failures.length === 0 ? { ok: true, values } : { ok: false, failures };
+  const calculated = bindCalculatorKeys({ nodes }, keys);
+  failures.push(...calculated.failures);
+  return failures.length === 0 ? { ok: true, values, calculated: calculated.values } : { ok: false, failures };
 }
 
 function missing(name: string, { type }: ParameterDeclaration): Failure {

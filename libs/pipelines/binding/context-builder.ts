@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Configuration } from '#libs/kernel';
 import type { ContextValue } from '#libs/ftl';
-import { encodeWire, parseTimestampText, type TypedValue } from '#libs/typesystem';
+import { encodeWire, parseTimestampText, type LogicalType, type TypedValue } from '#libs/typesystem';
 
 /** Facts fixed at the start of an execution. */
 export interface ExecutionFacts {
@@ -17,6 +17,14 @@ const ORG_KEYS = {
   org_week_start: 'datapipelines.org.week-start',
   org_timezone: 'datapipelines.org.timezone',
 } as const;
+
+/** Types of the keys below the parameters, which calculators may refer to and shadow. */
+export const SURROUNDING_TYPES: ReadonlyMap<string, LogicalType> = new Map<string, LogicalType>([
+  ...Object.keys(ORG_KEYS).map((key): [string, LogicalType] => [key, 'STRING']),
+  ['current_date', 'DATE'],
+  ['current_timestamp', 'TIMESTAMP'],
+  ['execution_id', 'STRING'],
+]);
 
 /** Builds the Context of an execution from its tiers (contract 01 §3.3). No credential and no row is ever in it. */
 @Injectable()

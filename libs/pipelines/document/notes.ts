@@ -1,9 +1,12 @@
 import type { ErrorCode, Failure } from '#libs/kernel';
 import { groupOf } from './rule-groups.js';
 
-/** A remark that does not refuse the document: a key that was dropped, an engine that was replaced. */
+/** A remark that does not refuse the document: a dropped key, a replaced engine, a table nobody stages. */
 export interface DocumentWarning {
-  code: 'pipeline.warning.unknown_field' | 'pipeline.warning.tempdb_engine_substituted';
+  code:
+    | 'pipeline.warning.unknown_field'
+    | 'pipeline.warning.tempdb_engine_substituted'
+    | 'pipeline.warning.tempdb_table_unknown';
   path: string;
   message: string;
 }
@@ -69,6 +72,11 @@ export class Notes {
   /** Nothing more will be kept: a rule that would say the same of many entries may stop. */
   get isFull(): boolean {
     return this.#failures.length >= MAX_FAILURES;
+  }
+
+  /** Failures so far. */
+  get count(): number {
+    return this.#failures.length;
   }
 
   get hasFailures(): boolean {

@@ -1,3 +1,4 @@
+import type { Calculator } from '#libs/calculators';
 import type { JsonObject, JsonValue } from '#libs/kernel';
 import type { CheckDeclaration } from './check-declaration.js';
 import type { TemplateRef } from '#libs/templates';
@@ -39,10 +40,14 @@ export interface ParameterDeclaration {
   description?: string;
 }
 
-export type PipelineNode = SqlNode;
+export type PipelineNode = SqlNode | CalculatorNode;
 
 export const SQL_NODE_TYPES = ['DQL', 'DML', 'DDL'] as const;
 export type SqlNodeType = (typeof SQL_NODE_TYPES)[number];
+
+/** Types a node may have. */
+export const NODE_TYPES = [...SQL_NODE_TYPES, 'CALCULATOR'] as const;
+export type NodeType = (typeof NODE_TYPES)[number];
 
 /** A node that renders a template and runs the one statement in it. */
 export interface SqlNode {
@@ -56,6 +61,28 @@ export interface SqlNode {
   /** Only on DQL; absent there means the caller. */
   output?: NodeOutput;
   settings: NodeSettings;
+}
+
+/** A node that computes values of the Context out of others (contract 01 §7). */
+export interface CalculatorNode {
+  id: string;
+  type: 'CALCULATOR';
+  description?: string;
+  dependsOn: readonly string[];
+  calculator: Calculator;
+  /** Literals and `"$key"` references, as written. */
+  inputs: ReadonlyMap<string, JsonValue>;
+  outputs: readonly CalculatorKey[];
+  settings: NodeSettings;
+}
+
+/** A Context key that a calculator writes. */
+export interface CalculatorKey {
+  /** Output of the kind. */
+  name: string;
+  key: string;
+  /** Undefined: any scalar. A DECIMAL without a scale gets it at run time. */
+  type: ColumnType | undefined;
 }
 
 export interface NodeSettings {
@@ -78,13 +105,26 @@ export function declaredType({ type, precision, scale }: ParameterDeclaration): 
 }
 
 /** Whether the node's rows are the execution's result, by word or by omission (contract 01 §2). */
-export function isCallerNode(node: SqlNode): boolean {
+export function isCallerNode(node: PipelineNode): boolean {
   return node.type === 'DQL' && (node.output === undefined || node.output.target === 'caller');
 }
 
 /** At most one node of a valid document delivers to the caller. */
-export function callerNode(document: PipelineDocument): SqlNode | undefined {
+export function callerNode(document: PipelineDocument): PipelineNode | undefined {
   return document.nodes.find(isCallerNode);
+}
+
+export function isSqlNode(node: PipelineNode): node is SqlNode {
+  return node.type !== 'CALCULATOR';
+}
+
+/** The template versions a document pins, one entry per node that pins one. */
+export function templatePins({ nodes }: Pick<PipelineDocument, 'nodes'>): TemplateRef[] {
+  return nodes.filter(isSqlNode).map(({ template }) => template);
+}
+
+export function calculatorNodes({ nodes }: Pick<PipelineDocument, 'nodes'>): CalculatorNode[] {
+  return nodes.filter((node) => node.type === 'CALCULATOR');
 }
 
 /** A document together with the tree that is stored for it. */

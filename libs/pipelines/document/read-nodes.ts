@@ -3,10 +3,12 @@ import { quoteForMessage } from '#libs/typesystem';
 import { reflected } from '#libs/templates';
 import { integerToken, ObjectReader } from './object-reader.js';
 import { isIdentifier, isReservedName } from './names.js';
+import { completeCalculator, readCalculator, type ReadCalculator } from './read-calculator.js';
 import {
-  SQL_NODE_TYPES,
+  NODE_TYPES,
   type NodeOutput,
   type NodeSettings,
+  type NodeType,
   type PipelineNode,
   type SqlNodeType,
 } from './pipeline-document.js';
@@ -15,20 +17,22 @@ import { readNodeSettings, type DocumentLimits } from './read-settings.js';
 const MAX_NODES = 1000;
 const CALCULATOR_FIELDS = ['kind', 'inputs', 'context_key', 'context_keys'] as const;
 /** Types of the document format that this version does not run yet. */
-const LATER_TYPES: ReadonlySet<string> = new Set(['PIPELINE', 'CALCULATOR']);
+const LATER_TYPES: ReadonlySet<string> = new Set(['PIPELINE']);
 
 /** A node as far as it could be read; what is absent here has already been complained about, or may be absent. */
 export interface ReadNode {
   index: number;
   path: string;
   id?: string;
-  type?: SqlNodeType;
+  type?: NodeType;
   description?: string;
   dependsOn: readonly string[];
   source?: string;
   template?: { id?: string; version?: number };
   output?: Partial<{ target: NodeOutput['target']; table: string; datasource: string; mode: 'replace' | 'append' }>;
   settings: NodeSettings;
+  /** Of a CALCULATOR node. */
+  calculator?: ReadCalculator;
 }
 
 /** Reads `nodes` (contract 01 §2), each as far as it goes. */
@@ -71,10 +75,24 @@ function readNode(reader: ObjectReader, index: number, limits: DocumentLimits): 
     // The rules of a node follow from its type: without one only its place in the graph is judged.
     return { index, path: reader.path, dependsOn, settings: {}, ...(id === undefined ? {} : { id }) };
   }
+  const settings = readNodeSettings(reader, limits, type);
+  const known = {
+    index,
+    path: reader.path,
+    type,
+    dependsOn,
+    settings,
+    ...(id === undefined ? {} : { id }),
+    ...(description === undefined ? {} : { description }),
+  };
+  if (type === 'CALCULATOR') {
+    const calculator = readCalculator(reader);
+    reader.finish();
+    return { ...known, calculator };
+  }
   const source = reader.value('source');
   const template = readTemplate(reader);
   const output = readOutput(reader, type);
-  const settings = readNodeSettings(reader, limits);
   const calculator = CALCULATOR_FIELDS.filter((key) => reader.peek(key) !== undefined);
   if (calculator.length > 0) {
     reader.notes.fail(
@@ -86,13 +104,7 @@ function readNode(reader: ObjectReader, index: number, limits: DocumentLimits): 
   }
   reader.finish();
   return {
-    index,
-    path: reader.path,
-    type,
-    dependsOn,
-    settings,
-    ...(id === undefined ? {} : { id }),
-    ...(description === undefined ? {} : { description }),
+    ...known,
     ...(typeof source === 'string' ? { source } : {}),
     ...(template === undefined ? {} : { template }),
     ...(output === undefined ? {} : { output }),
@@ -131,18 +143,18 @@ function judgeIdentifier(reader: ObjectReader, key: string, text: string, what: 
   }
 }
 
-function readType(reader: ObjectReader): SqlNodeType | undefined {
+function readType(reader: ObjectReader): NodeType | undefined {
   const type = reader.value('type');
-  const known = SQL_NODE_TYPES.find((candidate) => candidate === type);
+  const known = NODE_TYPES.find((candidate) => candidate === type);
   if (known) return known;
   const later = typeof type === 'string' && LATER_TYPES.has(type);
   reader.notes.fail(
     'pipeline.validation.type_invalid',
     reader.at('type'),
     later
-      ? `${type} nodes are not available in this version: use DQL, DML and DDL nodes.`
-      : 'Set "type" to DQL, DML or DDL.',
-    { allowed: [...SQL_NODE_TYPES] },
+      ? `${type} nodes are not available in this version: use ${NODE_TYPES.join(', ')} nodes.`
+      : `Set "type" to one of ${NODE_TYPES.join(', ')}.`,
+    { allowed: [...NODE_TYPES] },
   );
   return undefined;
 }
@@ -244,16 +256,23 @@ function readTable(output: ObjectReader): string | undefined {
 /** The typed node of one that passed every rule. */
 export function completeNode(node: ReadNode): PipelineNode | undefined {
   const { id, type, source, template, output } = node;
-  if (id === undefined || type === undefined || source === undefined) return undefined;
+  if (id === undefined || type === undefined) return undefined;
+  const { dependsOn, settings } = node;
+  const described = node.description === undefined ? {} : { description: node.description };
+  if (type === 'CALCULATOR') {
+    const computed = node.calculator && completeCalculator(node.calculator);
+    return computed && { id, type, dependsOn, settings, ...described, ...computed };
+  }
+  if (source === undefined) return undefined;
   if (template?.id === undefined || template.version === undefined) return undefined;
   return {
     id,
     type,
-    dependsOn: node.dependsOn,
+    dependsOn,
     source,
     template: { id: template.id, version: template.version },
-    settings: node.settings,
-    ...(node.description === undefined ? {} : { description: node.description }),
+    settings,
+    ...described,
     ...(output === undefined ? {} : { output: output as NodeOutput }),
   };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '#libs/kernel';
 import { integerToken, type ObjectReader } from './object-reader.js';
-import type { NodeSettings, PipelineSettings } from './pipeline-document.js';
+import type { NodeSettings, NodeType, PipelineSettings } from './pipeline-document.js';
 
 /** Bounds of the operator that a document must respect. */
 export interface DocumentLimits {
@@ -82,8 +82,11 @@ function readEngineConfig(tempdb: ObjectReader, settings: PipelineSettings, limi
   }
 }
 
-/** Reads a SQL node's `settings` (contract 01 §2). A statement may not be allowed more time than its node has. */
-export function readNodeSettings(node: ObjectReader, limits: DocumentLimits): NodeSettings {
+/**
+ * Reads a node's `settings` (contract 01 §2). A statement may not be allowed more time than its node has, and a node
+ * without one has no time for it.
+ */
+export function readNodeSettings(node: ObjectReader, limits: DocumentLimits, type: NodeType): NodeSettings {
   const reader = node.child('settings');
   if (!reader) return {};
   const settings: NodeSettings = {};
@@ -99,6 +102,17 @@ export function readNodeSettings(node: ObjectReader, limits: DocumentLimits): No
     );
   }
   const query = reader.value('query_timeout_seconds');
+  if (type === 'CALCULATOR') {
+    if (query !== undefined) {
+      reader.notes.fail(
+        'pipeline.validation.node_query_timeout_invalid',
+        reader.at('query_timeout_seconds'),
+        `A ${type} node runs no statement: drop "query_timeout_seconds".`,
+      );
+    }
+    reader.finish();
+    return settings;
+  }
   const wallClock = seconds ?? limits.nodeTimeoutSeconds;
   const most = Math.min(limits.nodeQueryTimeoutMaxSeconds, wallClock);
   const querySeconds = within(query, most);

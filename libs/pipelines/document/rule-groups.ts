@@ -29,6 +29,7 @@ export const RULE_GROUPS = {
     'pipeline.validation.output_datasource_missing',
     'pipeline.validation.output_mode_invalid',
     'pipeline.validation.statement_type_mismatch',
+    'pipeline.validation.tempdb_input_unordered',
   ],
   datasource: ['pipeline.validation.unknown_datasource', 'pipeline.validation.datasource_readonly'],
   template: [
@@ -55,7 +56,21 @@ export const RULE_GROUPS = {
     'pipeline.validation.node_query_timeout_invalid',
     'pipeline.validation.pipeline_query_timeout_invalid',
   ],
-  calculator: ['pipeline.validation.calculator_fields_on_non_calculator'],
+  calculator: [
+    'pipeline.validation.calculator_node_incomplete',
+    'pipeline.validation.calculator_fields_on_non_calculator',
+    'pipeline.validation.calculator_node_has_sql_fields',
+    'pipeline.validation.calculator_unknown',
+    'pipeline.validation.calculator_input_missing',
+    'pipeline.validation.calculator_input_unknown',
+    'pipeline.validation.calculator_input_type_mismatch',
+    'pipeline.validation.calculator_input_unordered',
+    'pipeline.validation.calculator_output_collision',
+    'pipeline.validation.calculator_output_name_invalid',
+    'pipeline.validation.calculator_output_shape_mismatch',
+    'pipeline.validation.calculator_output_unknown',
+    'pipeline.validation.calculator_outputs_incomplete',
+  ],
   checks: ['pipeline.validation.check_invalid'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 

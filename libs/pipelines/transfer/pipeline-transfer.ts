@@ -20,6 +20,7 @@ import {
   versionedTransaction,
   type ImportedTemplate,
 } from '#libs/templates';
+import { templatePins } from '../document/pipeline-document.js';
 import { readStoredDocument } from '../document/stored-document.js';
 import { pipelineNotFound } from '../pipeline-reading.js';
 import { PipelineCatalog } from '../pipeline-catalog.js';
@@ -79,8 +80,8 @@ export class PipelineTransfer {
     }
     const row = await this.repository.version(workspace.id, pipelineId, chosen.version);
     if (!row) throw pipelineNotFound(pipelineId, chosen.version);
-    const nodes = options.includeTemplates ? readStoredDocument(row.body)?.nodes : undefined;
-    const pins = (nodes ?? []).map(({ template }) => template);
+    const document = options.includeTemplates ? readStoredDocument(row.body) : undefined;
+    const pins = document ? templatePins(document) : [];
     const templates = await this.templates.files(workspace.id, pins);
     return {
       pipeline: pipelineRecord(row),
@@ -180,7 +181,7 @@ export class PipelineTransfer {
     if (!decision.allowed) throw versionTaken(path, { version, hash }, decision.subject);
     if (decision.effect.kind !== 'insertReleased') return { version, imported: false };
     await this.guard.hold(tx, workspace.id, document);
-    const pins = document.nodes.map(({ template }) => template);
+    const pins = templatePins(document);
     const { notReleased } = await this.releases.settlePins(tx, workspace, principal, pins, undefined);
     if (notReleased.length > 0) throw missingTemplates(notReleased);
     await this.repository.insertReleased(tx, entity.id, version, stored, principal.userId, mark.releasedAt);

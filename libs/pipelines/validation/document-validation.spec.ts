@@ -10,9 +10,11 @@ import {
   type Json,
 } from '../../../test/fixtures/documents.js';
 import { authoringInstance, document, failuresOf, refusal } from '../../../test/fixtures/pipelines.js';
+import { Ancestry } from '../document/ancestry.js';
 import { Notes } from '../document/notes.js';
 import { DocumentValidation } from './document-validation.js';
 import { DryRender } from './dry-render.js';
+import { DryScope } from './dry-scope.js';
 
 const bench = useDocumentBench();
 
@@ -171,9 +173,21 @@ describe('the budget of dry renders', () => {
     const closure = { template: { name: 't/x', version: 1, dialect: 'POSTGRES' }, libraries: new Map() } as never;
     const readNode = { index: 0, path: 'nodes[0]', type: 'DQL' as const, dependsOn: [], settings: {} };
     const ended = AbortSignal.abort();
+    const scope = new DryScope(
+      () => [new Map()],
+      new Map(),
+      () => Ancestry.of([readNode]),
+    );
     await bench.instance
       .get(DryRender)
-      .judge([{ node: readNode, closure, dialect: 'POSTGRES' }], new Set(), [new Map()], '', ended, notes);
+      .judge(
+        [{ node: readNode, position: 0, type: 'DQL', closure, dialect: 'POSTGRES' }],
+        new Set(),
+        scope,
+        '',
+        ended,
+        notes,
+      );
     expect(notes.sorted([])).toMatchObject([
       { code: 'pipeline.validation.template_render_failed', path: 'nodes[0].template', details: { reason: 'budget' } },
     ]);

@@ -11,17 +11,21 @@ import {
 import { DatasourceAccess } from '#libs/datasources';
 import { refKey, TemplateCatalog, type PinnedTemplate, type TemplateRef } from '#libs/templates';
 import { ContextBuilder } from '../binding/context-builder.js';
+import { Ancestry } from '../document/ancestry.js';
 import type { DocumentWarning } from '../document/notes.js';
 import { TEMPDB, type PipelineDocument, type ReadDocument } from '../document/pipeline-document.js';
 import { completeDocument, readBody, type ReadBody } from '../document/read-document.js';
 import type { DocumentLimits } from '../document/read-settings.js';
+import { judgeCalculators, keyWriters } from './calculator-rules.js';
 import { judgeChecks } from './check-rules.js';
 import { dryContexts } from './dry-context.js';
 import { DryRender } from './dry-render.js';
+import { DryScope } from './dry-scope.js';
 import { judgeEnvironmentValues } from './environment-values.js';
 import { judgeGraph } from './graph-rules.js';
 import type { Registry } from './registry.js';
 import { judgeRegistries } from './registry-rules.js';
+import { judgeStagingOrder } from './staging-order.js';
 import { judgeCallers, judgeNodeIds, judgeOutputTables } from './structure-rules.js';
 
 /** A body that passed every rule, ready to be stored. */
@@ -93,8 +97,12 @@ export class DocumentValidation {
     judgeGraph(nodes, notes);
     judgeCallers(nodes, notes);
     judgeChecks(read.checks, read.parameters, registry.datasources, notes);
+    const ancestry = once(() => Ancestry.of(nodes));
+    const writers = keyWriters(read);
+    judgeCalculators(read, writers, ancestry);
     const renderable = judgeRegistries(nodes, read.settings, registry, notes);
-    await this.#dryRender(read, renderable);
+    const tables = await this.#dryRender(read, renderable, writers, ancestry);
+    judgeStagingOrder(nodes, tables, ancestry, notes);
     return {
       failures: notes.sorted(read.parameterNames),
       warnings: notes.warnings,
@@ -124,16 +132,30 @@ export class DocumentValidation {
     return { datasources, templates };
   }
 
-  async #dryRender(read: ReadBody, renderable: ReturnType<typeof judgeRegistries>): Promise<void> {
-    if (renderable.length === 0) return;
+  async #dryRender(
+    read: ReadBody,
+    renderable: ReturnType<typeof judgeRegistries>,
+    writers: ReturnType<typeof keyWriters>,
+    ancestry: () => Ancestry,
+  ): ReturnType<DryRender['judge']> {
+    if (renderable.length === 0) return new Map();
     const now = this.clock.now().toISOString().replace('Z', '000Z');
     const surroundings = this.contexts.surroundings({ executionId: DRY_EXECUTION_ID, startedAt: now });
     const undeclarable = read.parameterNames.filter((name) => !read.parameters.has(name));
     const variants = this.configuration.get('datapipelines.templates.dry-render-variants');
-    const contexts = dryContexts(surroundings, read.parameters, undeclarable, variants);
+    const scope = new DryScope(
+      (computed) => dryContexts(surroundings, read.parameters, undeclarable, variants, computed),
+      writers,
+      ancestry,
+    );
     const budget = AbortSignal.timeout(DRY_RENDER_MS);
-    await this.dryRender.judge(renderable, new Set(read.parameterNames), contexts, now, budget, read.notes);
+    return this.dryRender.judge(renderable, new Set(read.parameterNames), scope, now, budget, read.notes);
   }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 function judgeNameKept({ name, notes }: ReadBody, kept: string | undefined): void {

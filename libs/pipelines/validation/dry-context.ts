@@ -34,16 +34,23 @@ function decimalSample(scale: number | undefined, full: boolean): string {
 /**
  * The Contexts a save renders with: what surrounds the parameters, their defaults, samples where they have none; then
  * the other value of up to three BOOLEAN parameters, so that both branches of a test are seen.
- * `undeclarable` names are parameters whose declaration is wrong: they exist all the same.
+ * `undeclarable` names are parameters whose declaration is wrong: they exist all the same. `computed` are the calculator
+ * keys a node may use; a sample of ANY is a STRING.
  */
 export function dryContexts(
   surroundings: ReadonlyMap<string, ContextValue>,
   parameters: ReadonlyMap<string, ParameterDeclaration>,
   undeclarable: readonly string[],
   maxVariants: number,
+  computed: ReadonlyMap<string, ColumnType | undefined> = new Map(),
 ): Map<string, ContextValue>[] {
   const base = new Map(surroundings);
   for (const name of undeclarable) base.set(name, { ...sample({ type: 'STRING' }), origin: 'parameter', sample: true });
+  for (const [key, type] of computed) {
+    if (!base.has(key) || surroundings.has(key)) {
+      base.set(key, { ...sample(type ?? { type: 'STRING' }), origin: 'calculator', sample: true });
+    }
+  }
   const booleans: string[] = [];
   for (const [name, declaration] of parameters) {
     const type = declaredType(declaration);

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Configuration, isPenstockError } from '#libs/kernel';
-import type { ContextValue, RenderOutcome } from '#libs/ftl';
+import type { PolicyNames, RenderOutcome } from '#libs/ftl';
 import { saveFailure, TemplateRenderer, refKey } from '#libs/templates';
 import { bindStatement, type TypedValue } from '#libs/typesystem';
 import type { Notes } from '../document/notes.js';
+import { TEMPDB } from '../document/pipeline-document.js';
+import type { ReadNode } from '../document/read-nodes.js';
+import type { DryContexts, DryScope } from './dry-scope.js';
 import type { RenderableNode } from './registry-rules.js';
 import { EngineStatementParser } from './statement-parser.js';
 import { isParsedByEngine, statementDefect } from './statement-rules.js';
@@ -14,8 +17,9 @@ const CONCURRENCY = 8;
 type Success = Extract<RenderOutcome, { ok: true }>;
 type Failed = Extract<RenderOutcome, { ok: false }>;
 
-/** The renders of one template for one dialect; nodes that share both share them. */
+/** The renders of one template for one dialect with one set of values; nodes that share all share them. */
 interface Rendering {
+  contexts: DryContexts;
   nodes: RenderableNode[];
   outcomes: RenderOutcome[];
   /** The budget ended first. */
@@ -31,33 +35,41 @@ export class DryRender {
     private readonly parser: EngineStatementParser,
   ) {}
 
-  /** `budget` is shared by all renders of one save; when it ends, what was not rendered fails, reason `budget`. */
+  /**
+   * `budget` is shared by all renders of one save; when it ends, what was not rendered fails, reason `budget`. Answers
+   * with the tables that each query on tempdb names.
+   */
   async judge(
     nodes: readonly RenderableNode[],
     parameters: ReadonlySet<string>,
-    contexts: readonly ReadonlyMap<string, ContextValue>[],
+    scope: DryScope,
     now: string,
     budget: AbortSignal,
     notes: Notes,
-  ): Promise<void> {
-    const renderings = group(nodes);
+  ): Promise<Map<ReadNode, readonly string[]>> {
+    const renderings = group(nodes, scope);
     if (this.configuration.get('datapipelines.templates.interpolated-parameters') === 'refuse') {
-      await concurrently(renderings, (rendering) => this.#scan(rendering, parameters, budget, notes));
+      const names = { parameters, calculators: new Set(scope.writers.keys()) };
+      await concurrently(byTemplate(renderings), (rendering) => this.#scan(rendering, names, budget, notes));
     }
-    await concurrently(renderings, (rendering) => this.#render(rendering, contexts, now, budget));
-    for (const rendering of renderings) reportRenders(rendering, notes);
-    await this.#judgeStatements(renderings, notes);
+    await concurrently(renderings, (rendering) => this.#render(rendering, now, budget));
+    for (const rendering of renderings) reportRenders(rendering, scope, notes);
+    return this.#judgeStatements(renderings, notes);
   }
 
-  async #scan(rendering: Rendering, parameters: ReadonlySet<string>, budget: AbortSignal, notes: Notes): Promise<void> {
+  async #scan(rendering: Rendering, names: PolicyNames, budget: AbortSignal, notes: Notes): Promise<void> {
     const { closure } = rendering.nodes[0]!;
-    const found = await withinBudget(rendering, budget, () => this.renderer.scan(closure, parameters, budget));
+    const found = await withinBudget(rendering, budget, () => this.renderer.scan(closure, names, budget));
     for (const use of found ?? []) {
+      const advice =
+        use.reason === 'direct'
+          ? `write :${use.parameter} instead of \${${use.parameter}}, so that the value is bound.`
+          : `"${use.parameter}" is computed while the pipeline runs and may not decide what the statement is.`;
       for (const { node } of rendering.nodes) {
         notes.fail(
           'template.validation.parameter_interpolated',
           `${node.path}.template`,
-          `"${use.templateId}" version ${use.templateVersion}, line ${use.line}, column ${use.column}: write :${use.parameter} instead of \${${use.parameter}}, so that the value is bound.`,
+          `"${use.templateId}" version ${use.templateVersion}, line ${use.line}, column ${use.column}: ${advice}`,
           {
             parameter: use.parameter,
             suggestion: `:${use.parameter}`,
@@ -72,14 +84,9 @@ export class DryRender {
     }
   }
 
-  async #render(
-    rendering: Rendering,
-    contexts: readonly ReadonlyMap<string, ContextValue>[],
-    now: string,
-    budget: AbortSignal,
-  ): Promise<void> {
+  async #render(rendering: Rendering, now: string, budget: AbortSignal): Promise<void> {
     const { closure, dialect } = rendering.nodes[0]!;
-    for (const context of contexts) {
+    for (const context of rendering.contexts) {
       const outcome = await withinBudget(rendering, budget, () =>
         this.renderer.render(closure, { dialect, context, now }, budget),
       );
@@ -88,7 +95,8 @@ export class DryRender {
     }
   }
 
-  async #judgeStatements(renderings: readonly Rendering[], notes: Notes): Promise<void> {
+  async #judgeStatements(renderings: readonly Rendering[], notes: Notes): Promise<Map<ReadNode, readonly string[]>> {
+    const tables = new Map<ReadNode, readonly string[]>();
     const statements = renderings.flatMap((rendering) => {
       const { dialect } = rendering.nodes[0]!;
       const texts = new Set(rendering.outcomes.filter(isSuccess).map((outcome) => driverSql(dialect, outcome)));
@@ -98,28 +106,51 @@ export class DryRender {
     const verdicts = await this.parser.parse(parsed.map(({ sql }) => sql));
     const verdictOf = new Map(parsed.map((statement, index) => [statement, verdicts[index]]));
     for (const statement of statements) {
-      for (const { node } of statement.rendering.nodes) {
-        const defect = statementDefect(node.type!, statement.dialect, statement.sql, verdictOf.get(statement));
+      const verdict = verdictOf.get(statement);
+      for (const { node, type } of statement.rendering.nodes) {
+        if (type === 'DQL' && node.source === TEMPDB && verdict?.tables) {
+          tables.set(node, [...new Set([...(tables.get(node) ?? []), ...verdict.tables])]);
+        }
+        const defect = statementDefect(type, statement.dialect, statement.sql, verdict);
         if (!defect) continue;
         notes.failOnce('pipeline.validation.statement_type_mismatch', `${node.path}.template`, defect.message, {
           reason: defect.reason,
-          node_type: node.type,
+          node_type: type,
         });
       }
     }
+    return tables;
   }
 }
 
-function group(nodes: readonly RenderableNode[]): Rendering[] {
-  const groups = new Map<string, Rendering>();
+function group(nodes: readonly RenderableNode[], scope: DryScope): Rendering[] {
+  const groups = new Map<DryContexts, Map<string, Rendering>>();
   for (const node of nodes) {
-    const { name, version } = node.closure.template;
-    const key = `${refKey({ id: name, version })} ${node.dialect}`;
-    const known = groups.get(key);
+    const contexts = scope.of(node.position);
+    const alike = groups.get(contexts) ?? new Map<string, Rendering>();
+    groups.set(contexts, alike);
+    const key = templateKey(node);
+    const known = alike.get(key);
     if (known) known.nodes.push(node);
-    else groups.set(key, { nodes: [node], outcomes: [], exhausted: false });
+    else alike.set(key, { nodes: [node], contexts, outcomes: [], exhausted: false });
   }
-  return [...groups.values()];
+  return [...groups.values()].flatMap((alike) => [...alike.values()]);
+}
+
+/** What a scan needs: it reads the template only, whatever the values. */
+function byTemplate(renderings: readonly Rendering[]): Rendering[] {
+  const merged = new Map<string, Rendering>();
+  for (const rendering of renderings) {
+    const key = templateKey(rendering.nodes[0]!);
+    const known = merged.get(key);
+    merged.set(key, known ? { ...known, nodes: [...known.nodes, ...rendering.nodes] } : rendering);
+  }
+  return [...merged.values()];
+}
+
+function templateKey({ closure, dialect }: RenderableNode): string {
+  const { name, version } = closure.template;
+  return `${refKey({ id: name, version })} ${dialect}`;
 }
 
 /** Undefined when the budget ended first; the rendering remembers. */
@@ -147,12 +178,22 @@ async function concurrently<T>(items: readonly T[], work: (item: T) => Promise<v
   await Promise.all(Array.from({ length: CONCURRENCY }, lane));
 }
 
-function reportRenders({ nodes, outcomes, exhausted }: Rendering, notes: Notes): void {
+function reportRenders({ nodes, outcomes, exhausted }: Rendering, { writers }: DryScope, notes: Notes): void {
   for (const { node, closure } of nodes) {
     const path = `${node.path}.template`;
     for (const { problem } of outcomes.filter(isFailed)) {
       const { code, message, details } = saveFailure(problem, closure.template);
       for (const variable of problem.missing ?? [problem.variable]) {
+        const writer = variable === undefined ? undefined : writers.get(variable);
+        if (writer) {
+          notes.failOnce(
+            'pipeline.validation.calculator_input_unordered',
+            path,
+            `${writer.path} computes "${writer.key}", and need not have run by then: add it to "depends_on".`,
+            { ...details, variable, key: writer.key, writer: writer.path },
+          );
+          continue;
+        }
         notes.failOnce(code, path, message, variable === undefined ? details : { ...details, variable });
       }
     }

@@ -16,7 +16,9 @@ const SCRATCH = {
 /** A SELECT is what `json_serialize_sql` accepts; it answers anything else with `error`, and its syntax errors apart. */
 const SERIALISE = `
   SELECT json_extract_string(j, '$.error'), json_extract_string(j, '$.error_type'),
-         json_extract_string(j, '$.error_message'), json_array_length(j, '$.statements')
+         json_extract_string(j, '$.error_message'), json_array_length(j, '$.statements'),
+         to_json(json_extract(j, '$..table_name')), to_json(json_extract(j, '$..schema_name')),
+         to_json(json_extract(j, '$..cte_map.map[*].key'))
     FROM (SELECT json_serialize_sql(s) AS j, i
             FROM (SELECT unnest($1::VARCHAR[]) AS s, generate_subscripts($1::VARCHAR[], 1) AS i))
    ORDER BY i`;
@@ -67,8 +69,8 @@ async function judge(connection: DuckDBConnection, statements: readonly string[]
     const rows = (await prepared.runAndReadAll()).getRows();
     const verdicts: EngineVerdict[] = [];
     for (const [index, row] of rows.entries()) {
-      const [error, kind, message, count] = row as [string, string | null, string | null, bigint | null];
-      if (error === 'false') verdicts.push({ statements: Number(count ?? 0), reads: true });
+      const [error, kind, message, count, ...named] = row as [string, string | null, string | null, bigint | null];
+      if (error === 'false') verdicts.push({ statements: Number(count ?? 0), reads: true, tables: tablesOf(named) });
       else if (kind === 'parser') {
         verdicts.push({ statements: 1, reads: false, syntaxError: message ?? 'syntax error' });
       } else verdicts.push({ statements: await countOf(connection, statements[index]!), reads: false });
@@ -77,6 +79,19 @@ async function judge(connection: DuckDBConnection, statements: readonly string[]
   } finally {
     prepared.destroySync();
   }
+}
+
+/** Base tables of a serialised statement: its table names, their schemas and the names of its WITH lists. */
+function tablesOf(lists: readonly unknown[]): string[] {
+  const [names = [], schemas = [], common = []] = lists.map(namesIn);
+  const hidden = new Set(common);
+  const bare = names.filter((name, index) => name !== '' && ['', 'main'].includes(schemas[index] ?? ''));
+  return [...new Set(bare)].filter((name) => !hidden.has(name));
+}
+
+function namesIn(json: unknown): string[] {
+  const list: unknown = typeof json === 'string' ? JSON.parse(json) : [];
+  return Array.isArray(list) ? list.map((name) => String(name).toLowerCase()) : [];
 }
 
 async function countOf(connection: DuckDBConnection, sql: string): Promise<number> {

@@ -3,7 +3,7 @@ import { validationError, type Failure } from '#libs/kernel';
 import { DatasourceAccess } from '#libs/datasources';
 import type { Transaction } from '#libs/persistence';
 import { refKey, TemplateCatalog } from '#libs/templates';
-import { TEMPDB, type PipelineDocument } from '../document/pipeline-document.js';
+import { isSqlNode, TEMPDB, templatePins, type PipelineDocument } from '../document/pipeline-document.js';
 
 /**
  * Holds what a body refers to until the writing transaction ends, so that no delete, revoke, discard or purge slips
@@ -19,9 +19,11 @@ export class ReferenceGuard {
   /** @throws PenstockError the code validation would have given, had it looked now. */
   async hold(tx: Transaction, workspaceId: string, document: PipelineDocument): Promise<void> {
     const failures = await this.#datasources(tx, workspaceId, document);
-    const pins = document.nodes.map(({ template }) => template);
+    const pins = templatePins(document);
     const held = await this.templates.hold(tx, workspaceId, pins);
-    for (const [index, { template }] of document.nodes.entries()) {
+    for (const [index, node] of document.nodes.entries()) {
+      if (!isSqlNode(node)) continue;
+      const { template } = node;
       const version = held.get(refKey(template));
       if (version && version.status !== 'DISCARDED' && !version.isLibrary) continue;
       failures.push({
@@ -40,12 +42,16 @@ export class ReferenceGuard {
   }
 
   async #datasources(tx: Transaction, workspaceId: string, { nodes, checks }: PipelineDocument): Promise<Failure[]> {
-    const ofNodes = nodes.flatMap(({ source, output }, index) => [
-      { name: source, path: `nodes[${index}].source` },
-      ...(output?.target === 'datasource'
-        ? [{ name: output.datasource, path: `nodes[${index}].output.datasource` }]
-        : []),
-    ]);
+    const ofNodes = nodes.flatMap((node, index) => {
+      if (!isSqlNode(node)) return [];
+      const { source, output } = node;
+      return [
+        { name: source, path: `nodes[${index}].source` },
+        ...(output?.target === 'datasource'
+          ? [{ name: output.datasource, path: `nodes[${index}].output.datasource` }]
+          : []),
+      ];
+    });
     const ofChecks = checks.map(({ datasource }, index) => ({ name: datasource, path: `checks[${index}].datasource` }));
     const external = [...ofNodes, ...ofChecks].filter(({ name }) => name !== TEMPDB);
     if (external.length === 0) return [];

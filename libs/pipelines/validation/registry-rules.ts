@@ -1,13 +1,16 @@
 import { refKey, reflected, type TemplateClosure } from '#libs/templates';
 import { quoteForMessage, type Dialect } from '#libs/typesystem';
 import type { Notes } from '../document/notes.js';
-import { TEMPDB, type PipelineSettings } from '../document/pipeline-document.js';
+import { TEMPDB, type PipelineSettings, type SqlNodeType } from '../document/pipeline-document.js';
 import type { ReadNode } from '../document/read-nodes.js';
 import type { Registry } from './registry.js';
 
 /** A node whose template may be rendered: both it and the source are known and agree. */
 export interface RenderableNode {
   node: ReadNode;
+  /** Its place among the nodes that were read. */
+  position: number;
+  type: SqlNodeType;
   closure: TemplateClosure;
   /** What the statement is rendered, lexed and parsed as; tempdb speaks DUCKDB whatever word the engine has. */
   dialect: Dialect;
@@ -21,13 +24,15 @@ export function judgeRegistries(
   notes: Notes,
 ): RenderableNode[] {
   const renderable: RenderableNode[] = [];
-  for (const node of nodes) {
-    if (node.type === undefined) continue;
+  for (const [position, node] of nodes.entries()) {
+    const { type } = node;
+    if (type === undefined || type === 'CALCULATOR') continue;
     const dialect = judgeSource(node, registry, notes);
     judgeTarget(node, registry, notes);
     const closure = judgeTemplate(node, registry, notes);
     if (!closure || dialect === undefined) continue;
-    if (judgeDialect(node, closure, dialect, settings, notes)) renderable.push({ node, closure, dialect });
+    if (judgeDialect(node, closure, dialect, settings, notes))
+      renderable.push({ node, position, type, closure, dialect });
   }
   return renderable;
 }

@@ -6,6 +6,8 @@ export interface EngineVerdict {
   reads: boolean;
   /** The parser's complaint, when it could not read the text at all. */
   syntaxError?: string;
+  /** Tables of no schema that a SELECT names, without those of its WITH lists; lower case, each once. */
+  tables?: readonly string[];
 }
 
 /**

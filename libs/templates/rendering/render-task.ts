@@ -1,4 +1,12 @@
-import type { ContextEntry, FtlProblem, ParseLimits, RenderLimits, RenderOutcome, TextOutcome } from '#libs/ftl';
+import type {
+  ContextEntry,
+  FtlProblem,
+  ParseLimits,
+  PolicyNames,
+  RenderLimits,
+  RenderOutcome,
+  TextOutcome,
+} from '#libs/ftl';
 import type { Dialect } from '#libs/typesystem';
 import type { TemplateClosure } from '../pinned-template.js';
 
@@ -25,7 +33,7 @@ export interface RenderJob {
 export type EngineTask =
   | ({ kind: 'inspect'; body: string } & Timed)
   | ({ kind: 'bind' | 'text' } & RenderJob & Timed)
-  | ({ kind: 'scan'; closure: TemplateClosure; parameters: ReadonlySet<string> } & Timed);
+  | ({ kind: 'scan'; closure: TemplateClosure; names: PolicyNames } & Timed);
 
 /** What a parse says of a body. */
 export type Inspection = { ok: true; isLibrary: boolean } | { ok: false; problems: FtlProblem[] };

@@ -9,6 +9,7 @@ import {
   type Library,
   type ParsedTemplate,
   type ParseLimits,
+  type PolicyNames,
   type RenderProblem,
 } from '#libs/ftl';
 import { refKey, type PinnedTemplate, type TemplateClosure } from '../pinned-template.js';
@@ -34,7 +35,7 @@ export class TemplateEngine {
         return inspect(task.body, task.limits.parse);
       case 'scan': {
         const linked = this.#link(task.closure, task.limits.parse);
-        return 'problem' in linked ? [] : interpolations(linked, task.closure, task.parameters);
+        return 'problem' in linked ? [] : interpolations(linked, task.closure, task.names);
       }
       case 'bind':
       case 'text':
@@ -98,12 +99,8 @@ interface LinkedTemplate {
   imports: Imports;
 }
 
-function interpolations(
-  linked: LinkedTemplate,
-  closure: TemplateClosure,
-  parameters: ReadonlySet<string>,
-): InterpolatedParameter[] {
-  return interpolatedParameters(linked.template, { parameters }, linked.imports).map((use) => {
+function interpolations(linked: LinkedTemplate, closure: TemplateClosure, names: PolicyNames): InterpolatedParameter[] {
+  return interpolatedParameters(linked.template, names, linked.imports).map((use) => {
     const owner = ownerOf(closure, use.library);
     const { parameter, reason, line, column } = use;
     return { parameter, reason, line, column, templateId: owner.name, templateVersion: owner.version };

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Configuration } from '#libs/kernel';
-import type { ContextEntry, GuardName, RenderOutcome, RenderProblem, TextOutcome } from '#libs/ftl';
+import type { ContextEntry, GuardName, PolicyNames, RenderOutcome, RenderProblem, TextOutcome } from '#libs/ftl';
 import type { Dialect } from '#libs/typesystem';
 import type { TemplateClosure } from '../pinned-template.js';
 import type { EngineLimits, EngineTask, Inspection, InterpolatedParameter, TaskResults } from './render-task.js';
@@ -87,10 +87,10 @@ export class TemplateRenderer implements OnModuleDestroy {
   /** Keys used as `${key}` where the policy refuses that, in the template and its import closure (contract 05 §5.2). */
   async scan(
     closure: TemplateClosure,
-    parameters: ReadonlySet<string>,
+    names: PolicyNames,
     signal?: AbortSignal,
   ): Promise<readonly InterpolatedParameter[]> {
-    return this.#run<'scan'>({ kind: 'scan', closure, parameters, ...this.#bounds() }, () => [], signal);
+    return this.#run<'scan'>({ kind: 'scan', closure, names, ...this.#bounds() }, () => [], signal);
   }
 
   async onModuleDestroy(): Promise<void> {
