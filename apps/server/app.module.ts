@@ -29,6 +29,7 @@ import { OperationGuard } from './http/operation.guard.js';
 import { IdentityJobs } from './jobs/identity-jobs.js';
 import { DocsController } from './pages/docs.controller.js';
 import { PagesController } from './pages/pages.controller.js';
+import { CalculatorsController } from './rest/calculators.controller.js';
 import { DatasourcesController } from './rest/datasources.controller.js';
 import { EndpointsController } from './rest/endpoints.controller.js';
 import { ExecutionsController } from './rest/executions.controller.js';
@@ -65,6 +66,7 @@ const CONTROLLERS = [
   PipelinesController,
   ExecutionsController,
   EndpointsController,
+  CalculatorsController,
   ServingController,
 ];
 

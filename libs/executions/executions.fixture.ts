@@ -46,7 +46,9 @@ import type { NativeCallGate } from './staging/native-call-gate.js';
 /** A node as a test writes it; the SQL becomes a template of its own. */
 export interface TestNode {
   id: string;
-  sql: string;
+  sql?: string;
+  /** `kind`, `inputs` and the keys of a CALCULATOR node, which has no SQL. */
+  calculator?: object;
   type?: 'DQL' | 'DML' | 'DDL';
   source?: string;
   dialect?: string;
@@ -106,7 +108,11 @@ export class TestWorkspace {
     const stored = [];
     for (const node of nodes) {
       const { id: nodeId, type = 'DQL', source = 'tempdb', output, after = [], settings } = node;
-      const template = await this.#template(`t/${id}/${nodeId}`, node.sql, node.dialect ?? 'DUCKDB');
+      if (node.calculator) {
+        stored.push({ id: nodeId, type: 'CALCULATOR', depends_on: after, settings, ...node.calculator });
+        continue;
+      }
+      const template = await this.#template(`t/${id}/${nodeId}`, node.sql ?? '', node.dialect ?? 'DUCKDB');
       stored.push({ id: nodeId, type, source, template, depends_on: after, output, settings });
     }
     const document = {

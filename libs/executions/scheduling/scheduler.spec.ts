@@ -53,6 +53,28 @@ describe('scheduler', () => {
     expect(order).toEqual(nodes.map((node) => node.id));
   });
 
+  it('runs a node that waits for nothing while every permit is taken', async () => {
+    const nodes = [
+      { id: 'slow', dependsOn: [] },
+      { id: 'computed', dependsOn: [] },
+    ];
+    let release = (): void => undefined;
+    const computed = new Promise<void>((resolve) => (release = resolve));
+    const dispatch = {
+      ...dispatchTo(async ({ id }) => {
+        if (id === 'slow') await computed;
+        else release();
+        return true;
+      }),
+      inPlace: ({ id }: Node) => id === 'computed',
+    };
+    await new Scheduler(nodes, new PermitBoard(limits), dispatch, 1).run(never);
+    const stopped: string[] = [];
+    const late = { ...dispatchTo((node) => Promise.resolve(stopped.push(node.id) > 0)), inPlace: () => true };
+    await new Scheduler(nodes, new PermitBoard(limits), late, 1).run(AbortSignal.abort());
+    expect(stopped).toEqual([]);
+  });
+
   it('for any graph: every node once, never before what it depends on, never more than allowed at a time', async () => {
     const graphs = fc.array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 25 });
     await fc.assert(

@@ -126,6 +126,65 @@ describe('binding the query of an endpoint', () => {
   });
 });
 
+describe('values for calculator keys', () => {
+  const bounds = { name: 'start', key: 'first', type: { type: 'DATE' } } as const;
+  const document = {
+    ...declare({ p: {} }),
+    nodes: [
+      { id: 'week', type: 'CALCULATOR', outputs: [bounds, { name: 'end', key: 'last', type: { type: 'DATE' } }] },
+      {
+        id: 'rate',
+        type: 'CALCULATOR',
+        outputs: [{ name: 'result', key: 'rate', type: { type: 'DECIMAL', precision: 15 } }],
+      },
+      { id: 'pick', type: 'CALCULATOR', outputs: [{ name: 'result', key: 'pick', type: undefined }] },
+    ],
+  } as unknown as PipelineDocument;
+  const calculated = (text: string) => {
+    const bound = bindParameters(document, supplied(text));
+    return bound.ok ? encodeContext(bound.calculated) : bound.failures.map(({ code, path }) => `${code} ${path}`);
+  };
+
+  it('are typed by the output, exact to the digit, and any scalar where the kind gives any', () => {
+    expect(calculated('{"first":"2026-01-05","last":"2026-01-11","rate":12.50,"pick":1.0}')).toBe(
+      '{"first":"2026-01-05","last":"2026-01-11","rate":12.50,"pick":1.0}',
+    );
+    expect(calculated('{"pick":"x","rate":null}')).toBe('{"pick":"x"}');
+    expect(calculated('{}')).toBe('{}');
+  });
+
+  it('come whole or not at all, and every wrong one is told', () => {
+    expect(calculated('{"last":"2026-01-11","first":null}')).toEqual([
+      'pipeline.execution.calculator_keys_partial parameters.last',
+    ]);
+    expect(calculated('{"first":"2026-13-05","last":7,"rate":1234567890123456,"pick":[1]}')).toEqual([
+      'pipeline.execution.invalid_parameter_type parameters.first',
+      'pipeline.execution.invalid_parameter_type parameters.last',
+      'pipeline.execution.parameter_constraint_violation parameters.rate',
+      'pipeline.execution.invalid_parameter_type parameters.pick',
+    ]);
+    const bound = bindParameters(document, supplied('{"first":"2026-01-05"}'));
+    expect(bound).toMatchObject({
+      failures: [{ details: { node: 'week', supplied: ['first'], missing: ['last'] } }],
+    });
+  });
+
+  it('may stand in the query of an endpoint too', () => {
+    const bound = bindTextParameters(document, [
+      ['rate', '2.5'],
+      ['pick', '7'],
+      ['p', 'x'],
+    ]);
+    expect(bound.ok && encodeContext(bound.calculated)).toBe('{"rate":2.5,"pick":"7"}');
+    expect(failures(bindTextParameters(document, [['first', '2026-01-05']]))).toEqual([
+      ['pipeline.execution.calculator_keys_partial', 'parameters.first'],
+    ]);
+    expect(failures(bindTextParameters(document, [['nope', '1']]))).toEqual([
+      ['endpoint.request.parameter_unknown', 'parameters.nope'],
+    ]);
+  });
+});
+
 describe('the Context', () => {
   const builder = new ContextBuilder(loadConfiguration({ DATAPIPELINES_ORG_TIMEZONE: 'Pacific/Auckland' }));
   const facts = { executionId: '0b0e4b3a-0000-4000-8000-000000000001', startedAt: '2026-06-30T23:30:00.123456Z' };

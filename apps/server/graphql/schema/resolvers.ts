@@ -7,6 +7,7 @@ import { IdentityMutations } from '../identity/identity-mutations.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
 import { PipelineMutations } from '../pipelines/pipeline-mutations.resolver.js';
 import { PipelineResolver } from '../pipelines/pipeline.resolver.js';
+import { CalculatorsResolver } from '../reference/calculators.resolver.js';
 import { TemplateMutations } from '../templates/template-mutations.resolver.js';
 import { TemplateResolver } from '../templates/template.resolver.js';
 import { WorkspaceMutations } from '../workspaces/workspace-mutations.resolver.js';
@@ -30,4 +31,5 @@ export const RESOLVERS = [
   EndpointResolver,
   ApiKeyBindingsResolver,
   PipelineEndpointsResolver,
+  CalculatorsResolver,
 ];
