@@ -6,6 +6,7 @@ import { staging } from './staging.js';
 import { start } from './start.js';
 import { storedResult } from './stored-result.js';
 import { trivialRun } from './trivial-run.js';
+import { validateDocument } from './validate-document.js';
 
 export const PATHS: readonly BenchPath[] = [
   trivialRun,
@@ -14,5 +15,6 @@ export const PATHS: readonly BenchPath[] = [
   storedResult,
   resultPage,
   publishedEndpoint,
+  validateDocument,
   start,
 ];

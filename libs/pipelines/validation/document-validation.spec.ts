@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { readJson, writeJson } from '#libs/kernel';
 import {
+  calculator,
   node,
   pipeline,
   template,
   useDocumentBench,
+  withCalculator,
   withNode,
   withParameter,
   type Json,
@@ -52,6 +54,51 @@ describe('what passes', () => {
         nodes: [
           node({ type: 'DML', template: template('t/dml.sql') }),
           node({ id: 'm', type: 'DDL', template: template('t/ddl.sql') }),
+        ],
+      }),
+    ],
+    [
+      'calculators in a chain, one of them shadowing a platform key, with a query behind them',
+      pipeline({
+        parameters: { day: { type: 'DATE', required: true }, n: { type: 'BIGINTEGER' } },
+        nodes: [
+          calculator({ inputs: { date: '$day' } }),
+          calculator({
+            id: 'd',
+            kind: 'coalesce',
+            inputs: { values: ['$calc', 1.5, 'x', '$n', true] },
+            context_key: 'any_of',
+            depends_on: ['c'],
+          }),
+          calculator({
+            id: 'e',
+            kind: 'add_days',
+            inputs: { date: '$current_date', days: '$any_of' },
+            context_key: 'current_date',
+            depends_on: ['d'],
+          }),
+          calculator({ id: 'f', kind: 'round', inputs: { value: '$n', places: 2 }, context_key: 'rounded' }),
+          node({ template: template('t/calc.sql'), depends_on: ['e'] }),
+        ],
+      }),
+    ],
+    ['a calculator alone', pipeline({ nodes: [calculator({ settings: { timeout_seconds: 5 } })] })],
+    [
+      'a query on tables whose stagers it depends on, one of them through another',
+      pipeline({
+        nodes: [
+          node({ id: 'a', output: { target: 'tempdb', table: 'stg' } }),
+          node({ id: 'b', output: { target: 'tempdb', table: 'other' }, depends_on: ['a'] }),
+          node({ source: 'tempdb', template: template('t/ducktwo-tables.sql'), depends_on: ['b'] }),
+        ],
+      }),
+    ],
+    [
+      'a WITH list of the name of a staged table',
+      pipeline({
+        nodes: [
+          node({ id: 'a', output: { target: 'tempdb', table: 'own' } }),
+          node({ source: 'tempdb', template: template('t/ducktwo-tables.sql') }),
         ],
       }),
     ],
@@ -194,7 +241,44 @@ describe('the budget of dry renders', () => {
   });
 });
 
+describe('staged tables', () => {
+  const warned = async (body: Json) =>
+    (await bench.validation.judge(bench.team.id, document(body))).warnings.map(({ code, path }) => `${code} ${path}`);
+
+  it('that nobody stages are remarked on, unless a DDL node may create them', async () => {
+    const reading = node({ source: 'tempdb', template: template('t/duck.sql') });
+    expect(await warned(pipeline({ nodes: [reading] }))).toEqual([
+      'pipeline.warning.tempdb_table_unknown nodes[0].template',
+    ]);
+    const creating = node({ id: 'd', type: 'DDL', source: 'tempdb', template: template('t/duckddl.sql') });
+    expect(await warned(pipeline({ nodes: [reading, creating] }))).toEqual([]);
+  });
+});
+
 describe('size', () => {
+  it('judges a thousand calculators, each waiting for all before it and reading them', async () => {
+    const nodes = Array.from({ length: 1000 }, (_, index) =>
+      calculator({
+        id: `n${index}`,
+        kind: 'coalesce',
+        inputs: { values: Array.from({ length: Math.min(index, 100) }, (__, back) => `$k${index - back - 1}`) },
+        context_key: `k${index}`,
+        depends_on: Array.from({ length: index }, (__, earlier) => `n${earlier}`),
+      }),
+    );
+    expect(await bench.judge(pipeline({ nodes }))).toEqual([]);
+  }, 20_000);
+
+  it('stops after a thousand failures of lists and maps with a hundred thousand wrong members', async () => {
+    const values = Array.from({ length: 100_000 }, (_, index) => (index % 2 ? [index] : `$no${index}`));
+    const inputs = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 1]));
+    for (const over of [{ kind: 'coalesce', inputs: { values } }, { inputs: { date: 'x', ...inputs } }]) {
+      expect(await bench.judge(withCalculator(over))).toHaveLength(1000);
+    }
+    const context_keys = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`x${index}`, 'A']));
+    expect((await bench.judge(withCalculator({ context_key: undefined, context_keys }))).length).toBe(1000);
+  }, 20_000);
+
   it('keeps a thousand failures of a body that is wrong in a hundred thousand places', async () => {
     // Each kept failure is an object to sort: without a bound one request held the process for seconds.
     const depends_on = Array.from({ length: 100_000 }, (_, index) => `x${index}`);
