@@ -19,6 +19,12 @@ const HARDENED: Environment = {
   DATAPIPELINES_AUTH_ALLOW_LOCAL_ONLY: 'true',
 };
 
+const URL = { DATAPIPELINES_AUTH_BASE_URL: 'https://data.example.com' };
+const MAIL = {
+  DATAPIPELINES_MAIL_HOST: 'mail.example.com',
+  DATAPIPELINES_MAIL_FROM: 'Penstock <penstock@example.com>',
+};
+
 function violatedKeys(environment: Environment): string[] {
   try {
     loadConfiguration(environment);
@@ -56,6 +62,36 @@ describe('rules over several keys', () => {
       'staging calls that leave 7',
       { DATAPIPELINES_STAGING_MAX_CONCURRENT_CALLS: '17' },
       ['staging.max-concurrent-calls'],
+    ],
+    ['a mail server without a sender', { ...URL, DATAPIPELINES_MAIL_HOST: 'mail.example.com' }, ['mail.from']],
+    ['a sender without a mail server', { ...URL, DATAPIPELINES_MAIL_FROM: 'penstock@example.com' }, ['mail.host']],
+    ['mail without an address of our own', MAIL, ['auth.base-url']],
+    ['mail as it should be', { ...URL, ...MAIL, DATAPIPELINES_MAIL_USERNAME: 'u' }, []],
+    ['mail with a port that is none', { ...URL, ...MAIL, DATAPIPELINES_MAIL_PORT: '65536' }, ['mail.port']],
+    [
+      'a sender with a line break, which would forge headers',
+      { ...URL, ...MAIL, DATAPIPELINES_MAIL_FROM: 'Eve\r\nBcc: x <e@example.com>' },
+      ['mail.from'],
+    ],
+    [
+      'details of a mail server that is not named',
+      {
+        DATAPIPELINES_MAIL_USERNAME: 'u',
+        DATAPIPELINES_MAIL_PASSWORD: 'p',
+        DATAPIPELINES_MAIL_OPS_TO: 'o@example.com',
+      },
+      ['mail.username', 'mail.password', 'mail.ops-to'],
+    ],
+    ['a mail password for nobody', { ...URL, ...MAIL, DATAPIPELINES_MAIL_PASSWORD: 'p' }, ['mail.password']],
+    [
+      'a mail server and a folder in its place',
+      { ...URL, ...MAIL, DATAPIPELINES_MAIL_DEV_SINK_DIR: '/tmp/mail' },
+      ['mail.dev-sink-dir'],
+    ],
+    [
+      'operators who hear of new accounts through the folder',
+      { ...URL, DATAPIPELINES_MAIL_DEV_SINK_DIR: '/tmp/mail', DATAPIPELINES_MAIL_OPS_TO: 'ops@example.com' },
+      [],
     ],
     ['staging calls under a small thread pool', { UV_THREADPOOL_SIZE: '19' }, ['staging.max-concurrent-calls']],
     ['one port for both listeners', { DATAPIPELINES_MANAGEMENT_PORT: '8080' }, ['management.port']],
@@ -126,6 +162,9 @@ describe('the hardened posture', () => {
       { DATAPIPELINES_AUTH_LOCAL_BOOTSTRAP_PASSWORD: 'x', DATAPIPELINES_AUTH_BOOTSTRAP_ADMIN_EMAIL: 'a@b' },
       'auth.local.bootstrap-password',
     ],
+    ['mail without encryption', { ...MAIL, DATAPIPELINES_MAIL_STARTTLS: 'false' }, 'mail.starttls'],
+    ['a mail user without a password', { ...MAIL, DATAPIPELINES_MAIL_USERNAME: 'u' }, 'mail.username'],
+    ['mail that stays in a folder', { DATAPIPELINES_MAIL_DEV_SINK_DIR: '/tmp/mail' }, 'mail.dev-sink-dir'],
   ])('refuses %s', (_what, change, key) => {
     expect(violatedKeys({ ...HARDENED, ...change })).toContain(key);
   });

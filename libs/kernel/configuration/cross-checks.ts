@@ -1,3 +1,4 @@
+import { mailChecks, mailHardening } from './mail-checks.js';
 import { usableProviders } from './oidc-providers.js';
 import type { ConfigurationKey, ConfigurationValue } from './table.js';
 
@@ -195,7 +196,15 @@ const hardening: CrossCheck[] = (
           ? undefined
           : 'must be true when hardened without auth.oidc.providers, because local passwords are then the only way to sign in',
     },
+    ...mailHardening,
   ] satisfies CrossCheck[]
 ).map((check) => ({ ...check, problem: (facts) => (facts.hardened ? check.problem(facts) : undefined) }));
 
-export const CROSS_CHECKS: readonly CrossCheck[] = [...ordered, ...running, ...seeding, ...providers, ...hardening];
+export const CROSS_CHECKS: readonly CrossCheck[] = [
+  ...ordered,
+  ...running,
+  ...seeding,
+  ...providers,
+  ...mailChecks,
+  ...hardening,
+];

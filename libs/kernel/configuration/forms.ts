@@ -87,6 +87,36 @@ export const EMAIL: TextForm = {
   },
 };
 
+/** Who a message is from: an address, or a name and an address in angle brackets. One line, so that it can be a header. */
+export const MAILBOX: TextForm = {
+  accepts: 'mailbox such as `Penstock <penstock@example.com>`',
+  parse: (text) => {
+    const value = text.trim();
+    const named = /^([^<>\p{Cc}]*)<([^<>]*)>$/u.exec(value);
+    const parsed = EMAIL.parse(named?.[2] ?? value);
+    if ('problem' in parsed || value.length > 320) {
+      return { problem: 'must be an address, or Name <address>, on one line' };
+    }
+    return { value: named ? `${named[1]?.trim()} <${parsed.value}>`.trim() : parsed.value };
+  },
+};
+
+/** A host without scheme and port. */
+export const HOST_NAME: TextForm = {
+  accepts: 'host name or address',
+  parse: (value) =>
+    value.length <= 253 && (/^[A-Za-z0-9_.-]+$/.test(value) || ipaddr.IPv6.isValid(value))
+      ? { value }
+      : { problem: 'must be a host name or an address, without scheme and port' },
+};
+
+/** A value of a message header of our own. */
+export const HEADER_WORD: TextForm = {
+  accepts: 'word of letters, digits, `-`, `_` and `.`',
+  parse: (value) =>
+    /^[A-Za-z0-9._-]{1,100}$/.test(value) ? { value } : { problem: 'must be a word of letters, digits, -, _ and .' },
+};
+
 /** The part of an address behind `@`, compared exactly: a subdomain is another domain. */
 export const DOMAIN: TextForm = {
   accepts: 'domain such as `example.com`',

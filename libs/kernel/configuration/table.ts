@@ -3,6 +3,7 @@ import { datasourceKeys, pipelineKeys, templateKeys } from './keys/content.js';
 import { endpointKeys, limitKeys, resultKeys, streamKeys } from './keys/delivery.js';
 import { executorKeys, recordKeys, stagingKeys } from './keys/executions.js';
 import { apiKeyKeys, governanceKeys, signInKeys } from './keys/identity.js';
+import { mailKeys } from './keys/mail.js';
 import { deploymentKeys, graphqlKeys, loggingKeys, serverKeys, webKeys } from './keys/server.js';
 import { databaseKeys, redisKeys, secretKeys } from './keys/stores.js';
 
@@ -18,6 +19,7 @@ export const CONFIGURATION_KEYS = {
   ...signInKeys,
   ...apiKeyKeys,
   ...governanceKeys,
+  ...mailKeys,
   ...executorKeys,
   ...stagingKeys,
   ...recordKeys,
@@ -52,6 +54,7 @@ export const CONFIGURATION_GROUPS: readonly {
   { title: 'Signing in', keys: signInKeys },
   { title: 'API keys', keys: apiKeyKeys },
   { title: 'Workspaces and audit', keys: governanceKeys },
+  { title: 'Mail', keys: mailKeys },
   { title: 'Executor', keys: executorKeys },
   { title: 'Staging', keys: stagingKeys },
   { title: 'Execution records', keys: recordKeys },

@@ -100,6 +100,22 @@ export const signInKeys = {
     max: 1440,
     about: 'Minutes a locked account stays locked.',
   }),
+  'datapipelines.auth.local.self-service-reset': flag({
+    default: true,
+    about: 'Whether people may ask for a reset link of their local password; works once mail is set up.',
+  }),
+  'datapipelines.auth.local.reset-token-minutes': integer({
+    default: 10,
+    min: 1,
+    max: 1440,
+    about: 'Minutes a reset link can be used.',
+  }),
+  'datapipelines.auth.local.reset-max-per-hour': integer({
+    default: 3,
+    min: 1,
+    max: 100,
+    about: 'Reset links an account is sent within an hour; what is asked for beyond is ignored.',
+  }),
   'datapipelines.auth.rate-limit.login-per-minute': integer({
     default: 10,
     min: 1,
@@ -138,5 +154,9 @@ export const governanceKeys = {
     min: 1,
     max: 36_500,
     about: 'Days audit rows are kept.',
+  }),
+  'datapipelines.privacy.user-erasure': choice(['deactivate', 'anonymise'], {
+    default: 'deactivate',
+    about: 'What erasing a person does: close the account, or also remove name, address, memberships and keys.',
   }),
 };
