@@ -19,6 +19,11 @@ export interface IdentityOptions {
   lockoutFailures: number;
   lockoutMinutes: number;
   oneTimePasswordHours: number;
+  /** People may ask for a reset link, where mail is on. */
+  selfServiceReset: boolean;
+  resetTokenMinutes: number;
+  resetMaxPerHour: number;
+  userErasure: 'deactivate' | 'anonymise';
   defaultScopes: readonly Scope[];
   /** 0 means no limit. */
   keyMaxLifetimeDays: number;
@@ -46,6 +51,10 @@ export class IdentitySettings implements Readonly<IdentityOptions> {
   readonly lockoutFailures!: number;
   readonly lockoutMinutes!: number;
   readonly oneTimePasswordHours!: number;
+  readonly selfServiceReset!: boolean;
+  readonly resetTokenMinutes!: number;
+  readonly resetMaxPerHour!: number;
+  readonly userErasure!: 'deactivate' | 'anonymise';
   readonly defaultScopes!: readonly Scope[];
   readonly keyMaxLifetimeDays!: number;
   readonly cacheTtlSeconds!: number;
@@ -78,6 +87,10 @@ export function identitySettings(config: Configuration): IdentitySettings {
     lockoutFailures: config.get('datapipelines.auth.local.lockout.max-failures'),
     lockoutMinutes: config.get('datapipelines.auth.local.lockout.duration-minutes'),
     oneTimePasswordHours: config.get('datapipelines.auth.local.one-time-password-hours'),
+    selfServiceReset: config.get('datapipelines.auth.local.self-service-reset'),
+    resetTokenMinutes: config.get('datapipelines.auth.local.reset-token-minutes'),
+    resetMaxPerHour: config.get('datapipelines.auth.local.reset-max-per-hour'),
+    userErasure: config.get('datapipelines.privacy.user-erasure'),
     defaultScopes: SCOPES.filter((scope) => scopes.includes(scope)),
     keyMaxLifetimeDays: config.get('datapipelines.auth.api-keys.max-lifetime-days'),
     cacheTtlSeconds: config.get('datapipelines.auth.api-keys.cache-ttl-seconds'),

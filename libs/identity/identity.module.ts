@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditModule } from '#libs/audit';
 import { EgressModule } from '#libs/egress';
 import { Configuration } from '#libs/kernel';
+import { MailModule } from '#libs/mail';
 import { AccessTrail } from './access/access-trail.js';
 import { Admission } from './access/admission.js';
 import { Authenticator } from './access/authenticator.js';
@@ -10,6 +11,14 @@ import { MembershipRepository } from './access/membership.repository.js';
 import { SessionAuthenticator } from './access/session-authenticator.js';
 import { UseStamps } from './access/use-stamps.js';
 import { WorkspaceDirectory } from './access/workspace-directory.js';
+import { AdministrationRepository } from './administration/administration.repository.js';
+import { Departures } from './administration/departures.js';
+import { HeldPeople } from './administration/held-people.js';
+import { LocalAccounts } from './administration/local-accounts.js';
+import { MailLedger } from './administration/mail-ledger.js';
+import { UserDirectory } from './administration/user-directory.js';
+import { UserErasure } from './administration/user-erasure.js';
+import { UserStanding } from './administration/user-standing.js';
 import { IdentitySettings, identitySettings } from './identity-settings.js';
 import { ApiKeyRepository } from './keys/api-key.repository.js';
 import { ApiKeyService } from './keys/api-key.service.js';
@@ -28,6 +37,9 @@ import { OidcAccounts } from './oidc/oidc-accounts.js';
 import { OidcLoginService } from './oidc/oidc-login.service.js';
 import { OidcTransactions } from './oidc/oidc-transaction.js';
 import { SecretHasher } from './passwords/secret-hasher.js';
+import { PasswordReset } from './reset/password-reset.js';
+import { ResetTokenRepository } from './reset/reset-token.repository.js';
+import { AccessEnds } from './sessions/access-ends.js';
 import { CsrfTokens } from './sessions/csrf-tokens.js';
 import { SessionIssuer } from './sessions/session-issuer.js';
 import { SessionJwt } from './sessions/session-jwt.js';
@@ -48,17 +60,24 @@ const faces = [
   Authenticator,
   BootstrapAdmin,
   CsrfTokens,
+  Departures,
   IdentitySettings,
   Invalidations,
   LastWorkspace,
+  LocalAccounts,
   LoginService,
+  MailLedger,
   OidcLoginService,
+  PasswordReset,
   SessionIssuer,
   SessionPurge,
   SessionService,
   SystemActor,
   UseStamps,
+  UserDirectory,
+  UserErasure,
   UserService,
+  UserStanding,
   WorkspaceDirectory,
 ];
 
@@ -67,12 +86,15 @@ const faces = [
  * of the infrastructure and the port `KeyBindingWriter` from the wiring.
  */
 @Module({
-  imports: [AuditModule, EgressModule],
+  imports: [AuditModule, EgressModule, MailModule],
   providers: [
     { provide: IdentitySettings, useFactory: identitySettings, inject: [Configuration] },
     ...faces.filter((face) => face !== IdentitySettings),
+    AccessEnds,
+    AdministrationRepository,
     ApiKeyRepository,
     GhostLockouts,
+    HeldPeople,
     KeyAuthenticator,
     LivenessCache,
     LoginRefusals,
@@ -83,6 +105,7 @@ const faces = [
     PasswordChange,
     PasswordJudge,
     ProfileRepository,
+    ResetTokenRepository,
     SecretHasher,
     SessionAuthenticator,
     SessionJwt,

@@ -14,6 +14,17 @@ export type { RequestFacts } from './access/request-facts.js';
 export type { SessionFacts } from './access/session-authenticator.js';
 export { UseStamps } from './access/use-stamps.js';
 export { WorkspaceDirectory, type Visitor } from './access/workspace-directory.js';
+export {
+  Departures,
+  type DepartureKind,
+  type DepartureParticipant,
+  type Departing,
+} from './administration/departures.js';
+export { LocalAccounts, type Minted } from './administration/local-accounts.js';
+export { MailLedger, type MailSendView } from './administration/mail-ledger.js';
+export { UserDirectory } from './administration/user-directory.js';
+export { UserErasure } from './administration/user-erasure.js';
+export { UserStanding } from './administration/user-standing.js';
 export { IdentitySettings, identitySettings, type IdentityOptions } from './identity-settings.js';
 export { IdentityModule } from './identity.module.js';
 export { ApiKeyService, type ApiKeyRecord } from './keys/api-key.service.js';
@@ -27,6 +38,7 @@ export { LoginService } from './login/login.service.js';
 export type { LoginFacts, LoginOutcome } from './login/sign-in.js';
 export { OidcLoginService, type ProviderView } from './oidc/oidc-login.service.js';
 export { returnPath } from './oidc/return-path.js';
+export { PasswordReset } from './reset/password-reset.js';
 export { CsrfTokens } from './sessions/csrf-tokens.js';
 export { SessionIssuer } from './sessions/session-issuer.js';
 export { SessionPurge } from './sessions/session-purge.js';
@@ -35,4 +47,5 @@ export { BootstrapAdmin, type BootstrapOutcome } from './users/bootstrap-admin.j
 export { normalEmail } from './users/email.js';
 export { SystemActor } from './users/system-actor.js';
 export { lockEmail } from './users/user.repository.js';
-export { UserService, type AccountView, type ActorView, type MeView } from './users/user.service.js';
+export type { AccountView } from './users/account-view.js';
+export { UserService, type ActorView, type MeView } from './users/user.service.js';

@@ -93,12 +93,28 @@ export class MemberRepository {
     return rows.length === 1;
   }
 
+  /** Administrators whose account is open; one that is closed can look after nothing. */
   async adminIds(tx: Queryable, workspaceId: string): Promise<string[]> {
     const rows = await tx.query<{ id: string }>(
-      'SELECT user_id AS id FROM workspace_members WHERE workspace_id = $1 AND admin',
+      `SELECT m.user_id AS id FROM workspace_members m JOIN users u ON u.id = m.user_id
+        WHERE m.workspace_id = $1 AND m.admin AND u.is_active`,
       [workspaceId],
     );
     return rows.map(({ id }) => id);
+  }
+
+  /** What somebody belongs to, inactive workspaces too; each is held against other changes of its members, in order. */
+  async holdMemberships(
+    tx: Queryable,
+    userId: string,
+  ): Promise<(MemberFlags & { workspaceId: string; workspaceName: string })[]> {
+    return tx.query(
+      `SELECT w.id AS "workspaceId", w.name AS "workspaceName", m.author, m.promoter, m.admin
+         FROM workspaces w JOIN workspace_members m ON m.workspace_id = w.id
+        WHERE m.user_id = $1 AND NOT w.is_deleted
+        ORDER BY w.id FOR NO KEY UPDATE OF w`,
+      [userId],
+    );
   }
 
   /** Id of the account with that address; the system actor has none that could join. */

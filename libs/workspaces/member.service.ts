@@ -4,6 +4,7 @@ import {
   AccessTrail,
   authorise,
   authoriseRequest,
+  IdentitySettings,
   Invalidations,
   lockEmail,
   normalEmail,
@@ -28,6 +29,7 @@ export class MemberService {
     private readonly trail: AccessTrail,
     private readonly audit: AuditLog,
     private readonly invalidations: Invalidations,
+    private readonly settings: IdentitySettings,
   ) {}
 
   /** Members and invitations, never mixed. Addresses (and so invitations) are for administrators. */
@@ -79,7 +81,8 @@ export class MemberService {
   /**
    * Makes the person with that address a member, or keeps an invitation until there is one. A member stays as he is.
    *
-   * @throws `auth.user.email_invalid`, the generic 400 with `field`
+   * @throws `auth.user.email_invalid`, the generic 400 with `field`; `auth.login.domain_not_allowed` with 400 for an
+   *   invitation of an address whose domain is not admitted
    */
   async add(principal: Principal, name: string, body: MemberBody): Promise<AddedMember> {
     const workspace = await this.#managed(principal, name);
@@ -170,6 +173,13 @@ export class MemberService {
     return member;
   }
 
+  /** An invitation that could never be taken up is refused at once; people who have an account are in already. */
+  #requireAdmittedDomain(email: string): void {
+    const { allowedDomains } = this.settings;
+    if (allowedDomains.length === 0 || allowedDomains.includes(email.slice(email.lastIndexOf('@') + 1))) return;
+    throw new PenstockError('auth.login.domain_not_allowed', { status: 400, details: { field: 'email' } });
+  }
+
   async #invite(
     tx: Transaction,
     principal: Principal,
@@ -177,6 +187,7 @@ export class MemberService {
     email: string,
     flags: MemberFlags,
   ): Promise<AddedMember> {
+    this.#requireAdmittedDomain(email);
     await this.repository.invite(tx, workspace.id, email, flags, principal.userId);
     const details = { email, flags, inviter: principal.userId };
     await this.audit.append(tx, { ...principal, workspace }, 'workspace.member_invited', details);

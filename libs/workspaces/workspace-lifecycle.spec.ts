@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DEFAULT_WORKSPACE_ID, DEMO_WORKSPACE_ID } from '#libs/identity';
+import { writeJson, type JsonObject } from '#libs/kernel';
 import { ensureDemoWorkspace } from './demo-workspace.js';
 import { eventually } from '../../test/fixtures/eventually.js';
 import { ADMIN, codeOf, refusal, workspaceScene } from '../../test/fixtures/workspace-scene.js';
@@ -37,6 +38,22 @@ describe('the life of a workspace', () => {
         scene.workspaces().read(await scene.session({ id: eve.userId, email: eve.email, isAdmin: false }), 'default'),
       ),
     ).toBe('accepted');
+  });
+
+  it('deactivation counts in the trail what nobody reaches from then on; a workspace without content strands nothing', async () => {
+    const made = await scene.workspaces().create(scene.root, { name: 'lending' });
+    await scene.lifecycle().deactivate(scene.root, 'lending');
+    expect(await scene.auditOf('auth.workspace.stranded_content')).toEqual([]);
+    await scene.lifecycle().reactivate(scene.root, 'lending');
+    await scene.database.execute(
+      `INSERT INTO templates (workspace_id, name, display_name, created_by) VALUES ($1, 'a/b', 'T', $2)`,
+      [made.id, scene.root.userId],
+    );
+    await scene.lifecycle().deactivate(scene.root, 'lending');
+    const [row] = (await scene.auditOf('auth.workspace.stranded_content')) as JsonObject[];
+    expect(row?.workspace_id).toBe(made.id);
+    expect(writeJson(row?.counts)).toBe('{"keys":0,"endpoints":0,"pipelines":0,"templates":1,"datasources":0}');
+    expect(await scene.database.query('SELECT 1 FROM templates')).toHaveLength(1);
   });
 
   it('deletion takes only an empty one, and tells what is in the way', async () => {

@@ -3,7 +3,7 @@ import { AuditLog } from '#libs/audit';
 import { authoriseInstance, Invalidations } from '#libs/identity';
 import { PenstockError, type Principal } from '#libs/kernel';
 import { Database, type Transaction } from '#libs/persistence';
-import { WorkspaceRepository, type WorkspaceRow } from './workspace.repository.js';
+import { strandedCounts, WorkspaceRepository, type WorkspaceRow } from './workspace.repository.js';
 import { toView, type WorkspaceView } from './workspace-view.js';
 
 /**
@@ -19,12 +19,20 @@ export class WorkspaceLifecycle {
     private readonly invalidations: Invalidations,
   ) {}
 
-  /** Deactivating an inactive workspace changes nothing. @throws `workspace.not_found` */
+  /**
+   * Deactivating an inactive workspace changes nothing. What nobody reaches from now on is counted in the trail; runs
+   * that are under way go on.
+   *
+   * @throws `workspace.not_found`
+   */
   async deactivate(principal: Principal, name: string): Promise<WorkspaceView> {
     authoriseInstance(principal, 'workspace.lifecycle');
     return this.#change(name, async (tx, row) => {
       if (!(await this.workspaces.deactivate(tx, row.id, principal.userId))) return;
-      await this.audit.append(tx, acting(principal, row), 'workspace.deactivated', { actor: principal.userId });
+      const actor = acting(principal, row);
+      await this.audit.append(tx, actor, 'workspace.deactivated', { actor: principal.userId });
+      const counts = strandedCounts(await this.workspaces.contents(tx, row.id));
+      if (counts) await this.audit.append(tx, actor, 'auth.workspace.stranded_content', { counts });
       this.invalidations.announce(tx, 'workspace', row.id);
     });
   }

@@ -30,6 +30,12 @@ export interface WorkspaceContents {
   api_keys: number;
 }
 
+/** What is left behind in a workspace that nobody reaches or looks after, for the trail; undefined when it holds nothing. */
+export function strandedCounts({ api_keys: keys, ...content }: WorkspaceContents): Record<string, number> | undefined {
+  const counts = { ...content, keys };
+  return Object.values(counts).some((count) => count > 0) ? counts : undefined;
+}
+
 const COLUMNS = `w.id, w.name, w.display_name AS "displayName", w.is_personal AS "isPersonal", w.created_by AS "createdBy",
   w.deactivated_at AS "deactivatedAt", w.deactivated_by AS "deactivatedBy", w.created_at AS "createdAt",
   w.updated_at AS "updatedAt"`;
@@ -162,7 +168,7 @@ export class WorkspaceRepository {
       `SELECT (SELECT count(*)::int FROM pipelines WHERE workspace_id = $1) AS pipelines,
               (SELECT count(*)::int FROM templates WHERE workspace_id = $1) AS templates,
               (SELECT count(*)::int FROM published_endpoints WHERE workspace_id = $1) AS endpoints,
-              (SELECT count(*)::int FROM datasources WHERE owner_workspace_id = $1) AS datasources,
+              (SELECT count(*)::int FROM datasources WHERE owner_workspace_id = $1 AND NOT is_deleted) AS datasources,
               (SELECT count(*)::int FROM api_keys WHERE workspace_id = $1 AND NOT is_revoked
                  AND (expires_at IS NULL OR expires_at > NOW())) AS api_keys`,
       [id],

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditModule } from '#libs/audit';
 import { IdentityModule } from '#libs/identity';
 import { AuditReader } from './audit-reader.js';
+import { MemberDeparture } from './member-departure.js';
 import { MemberRepository } from './member.repository.js';
 import { MemberService } from './member.service.js';
 import { WorkspaceLifecycle } from './workspace-lifecycle.js';
@@ -10,7 +11,15 @@ import { WorkspaceService } from './workspace.service.js';
 
 @Module({
   imports: [AuditModule, IdentityModule],
-  providers: [AuditReader, MemberRepository, MemberService, WorkspaceLifecycle, WorkspaceRepository, WorkspaceService],
+  providers: [
+    AuditReader,
+    MemberDeparture,
+    MemberRepository,
+    MemberService,
+    WorkspaceLifecycle,
+    WorkspaceRepository,
+    WorkspaceService,
+  ],
   exports: [AuditReader, MemberService, WorkspaceLifecycle, WorkspaceService],
 })
 export class WorkspacesModule {}

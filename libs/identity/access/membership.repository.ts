@@ -39,6 +39,18 @@ export class MembershipRepository {
     );
   }
 
+  /** As {@link membershipsOf}, of several people. */
+  async membershipsOfAll(q: Queryable, userIds: readonly string[]): Promise<(Membership & { userId: string })[]> {
+    return q.query(
+      `SELECT m.user_id AS "userId", m.workspace_id AS "workspaceId", w.name AS "workspaceName", m.author, m.promoter,
+              m.admin, m.joined_at AS "joinedAt"
+       FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id
+       WHERE m.user_id = ANY($1::uuid[]) AND ${ACTIVE}
+       ORDER BY m.joined_at, w.name`,
+      [userIds],
+    );
+  }
+
   async workspaceById(q: Queryable, id: string): Promise<WorkspaceRecord | undefined> {
     const [row] = await q.query<WorkspaceRecord>(
       `SELECT ${RECORD} FROM workspaces w WHERE w.id = $1 AND NOT w.is_deleted`,

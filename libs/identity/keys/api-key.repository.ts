@@ -109,19 +109,31 @@ export class ApiKeyRepository {
     const [where, value] = predicate(selection);
     const size = page.last ?? page.first ?? 50;
     const rows = await q.query<ApiKeyRow>(
-      `${VIEW} WHERE ${where} AND ($2::timestamptz IS NULL OR ${
-        backwards
-          ? '(k.created_at > $2 OR (k.created_at = $2 AND k.id < $3))'
-          : '(k.created_at < $2 OR (k.created_at = $2 AND k.id > $3))'
-      })
-       ORDER BY ${backwards ? 'k.created_at, k.id DESC' : 'k.created_at DESC, k.id'} LIMIT $4`,
+      `${VIEW} WHERE ${where} AND ${beyond(backwards)} ORDER BY ${order(backwards)} LIMIT $4`,
       [value, place?.createdAt ?? null, place?.id ?? null, size + 1],
     );
-    const more = rows.length > size;
-    const items = rows.slice(0, size);
-    return backwards
-      ? { items: items.reverse(), hasNext: place !== undefined, hasPrevious: more }
-      : { items, hasNext: more, hasPrevious: place !== undefined };
+    return pageOf(rows, size, backwards, place !== undefined);
+  }
+
+  /** As `keyset`, one page for each of several owners, in one statement. */
+  async keysetOfOwners(
+    q: Queryable,
+    owners: readonly string[],
+    page: KeysetPage,
+  ): Promise<Map<string, KeysetListing<ApiKeyRow>> | undefined> {
+    const backwards = page.last !== undefined;
+    const cursor = backwards ? page.before : page.after;
+    const place = cursor === undefined ? undefined : placeOf(cursor);
+    if (place === null) return undefined;
+    const size = page.last ?? page.first ?? 50;
+    const rows = await q.query<ApiKeyRow>(
+      `SELECT page.* FROM unnest($1::uuid[]) AS owner(id) CROSS JOIN LATERAL (
+         ${VIEW} WHERE k.user_id = owner.id AND ${beyond(backwards)}
+         ORDER BY ${order(backwards)} LIMIT $4) page`,
+      [owners, place?.createdAt ?? null, place?.id ?? null, size + 1],
+    );
+    const byOwner = Map.groupBy(rows, ({ userId }) => userId);
+    return new Map([...byOwner].map(([owner, found]) => [owner, pageOf(found, size, backwards, place !== undefined)]));
   }
 
   async count(q: Queryable, selection: KeySelection): Promise<number> {
@@ -152,4 +164,29 @@ function predicate(selection: KeySelection): [where: string, value: string] {
   if ('userId' in selection) return ['k.user_id = $1', selection.userId];
   if ('workspaceId' in selection) return ['k.workspace_id = $1', selection.workspaceId];
   return ['k.id = $1', selection.id];
+}
+
+/** The rows behind a place, `$2` and `$3`. */
+function beyond(backwards: boolean): string {
+  const rows = backwards
+    ? '(k.created_at > $2 OR (k.created_at = $2 AND k.id < $3))'
+    : '(k.created_at < $2 OR (k.created_at = $2 AND k.id > $3))';
+  return `($2::timestamptz IS NULL OR ${rows})`;
+}
+
+function order(backwards: boolean): string {
+  return backwards ? 'k.created_at, k.id DESC' : 'k.created_at DESC, k.id';
+}
+
+function pageOf(
+  rows: readonly ApiKeyRow[],
+  size: number,
+  backwards: boolean,
+  placed: boolean,
+): KeysetListing<ApiKeyRow> {
+  const more = rows.length > size;
+  const items = rows.slice(0, size);
+  return backwards
+    ? { items: items.reverse(), hasNext: placed, hasPrevious: more }
+    : { items, hasNext: more, hasPrevious: placed };
 }

@@ -106,12 +106,28 @@ export class ApiKeyService {
   ): Promise<KeysetListing<{ apiKey: ApiKeyRecord; cursor: string }>> {
     const found = await this.keys.keyset(this.db, this.#selection(principal, request.all ?? false), page);
     if (!found) throw new PenstockError('graphql.cursor_invalid');
-    const { items, ...more } = found;
-    return { items: items.map((row) => ({ apiKey: toRecord(row), cursor: `${row.createdAt}~${row.id}` })), ...more };
+    return withCursors(found);
   }
 
   async count(principal: Principal, request: { all?: boolean }): Promise<number> {
     return this.keys.count(this.db, this.#selection(principal, request.all ?? false));
+  }
+
+  /** Keys of other people, for super administrators: one page each, in one statement; nobody's keys are absent. */
+  async listOfOwners(
+    principal: Principal,
+    owners: readonly string[],
+    page: KeysetPage,
+  ): Promise<Map<string, KeysetListing<{ apiKey: ApiKeyRecord; cursor: string }>>> {
+    authoriseInstance(principal, 'user.read');
+    const found = await this.keys.keysetOfOwners(this.db, owners, page);
+    if (!found) throw new PenstockError('graphql.cursor_invalid');
+    return new Map([...found].map(([owner, listing]) => [owner, withCursors(listing)]));
+  }
+
+  async countOfOwner(principal: Principal, owner: string): Promise<number> {
+    authoriseInstance(principal, 'user.read');
+    return this.keys.count(this.db, { userId: owner });
   }
 
   /** Own keys by id, for a key itself alone; what is not the principal's is absent. */
@@ -166,6 +182,10 @@ export class ApiKeyService {
     const held = await this.directory.membershipsOf(principal.userId);
     return !held.some(({ workspaceId }) => workspaceId === row.workspaceId);
   }
+}
+
+function withCursors({ items, ...more }: KeysetListing<ApiKeyRow>) {
+  return { items: items.map((row) => ({ apiKey: toRecord(row), cursor: `${row.createdAt}~${row.id}` })), ...more };
 }
 
 function toRecord(row: ApiKeyRow): ApiKeyRecord {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '#libs/audit';
+import { AuditLog, type AuditActor } from '#libs/audit';
 import type { Principal } from '#libs/kernel';
 import type { Transaction } from '#libs/persistence';
 import { DEFAULT_WORKSPACE_ID, MembershipRepository } from '../access/membership.repository.js';
@@ -29,7 +29,7 @@ export class WorkspaceEntry {
     firstLogin: boolean,
     lastUsedId?: string,
   ): Promise<string | undefined> {
-    const joined = await this.#materialise(tx, principal);
+    const joined = await this.materialise(tx, principal, principal);
     const held = await this.memberships.membershipsOf(tx, principal.userId);
     if (!joined && firstLogin && held.length === 0 && !principal.superAdmin) {
       const demo = await this.#joinDemo(tx, principal);
@@ -42,17 +42,22 @@ export class WorkspaceEntry {
     return held[0]?.workspaceId ?? (principal.superAdmin ? DEFAULT_WORKSPACE_ID : undefined);
   }
 
-  async #materialise(tx: Transaction, principal: Principal): Promise<boolean> {
-    const invitations = await this.memberships.materialiseInvitations(tx, principal.userId, principal.email);
+  /**
+   * Pending invitations of an address become memberships of the account that now has it (contract 04 §7.4).
+   *
+   * @param actor who brought the account about: the person himself, or the administrator who made it
+   */
+  async materialise(tx: Transaction, actor: AuditActor, person: { userId: string; email: string }): Promise<boolean> {
+    const invitations = await this.memberships.materialiseInvitations(tx, person.userId, person.email);
     for (const { workspaceId, workspaceName, invitedBy, author, promoter, admin } of invitations) {
       const workspace = { id: workspaceId, name: workspaceName, implicit: false };
-      await this.audit.append(tx, { ...principal, workspace }, 'workspace.invitation_materialised', {
-        email: principal.email,
+      await this.audit.append(tx, { ...actor, workspace }, 'workspace.invitation_materialised', {
+        email: person.email,
         flags: { author, promoter, admin },
         inviter: invitedBy,
       });
     }
-    if (invitations.length > 0) this.invalidations.announce(tx, 'membership', principal.userId);
+    if (invitations.length > 0) this.invalidations.announce(tx, 'membership', person.userId);
     return invitations.length > 0;
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type AuditActor } from '#libs/audit';
 import { newId, PenstockError } from '#libs/kernel';
+import { MailNotices } from '#libs/mail';
 import type { Transaction } from '#libs/persistence';
 import { IdentitySettings } from '../identity-settings.js';
 import { lockEmail } from '../users/user.repository.js';
@@ -26,6 +27,7 @@ export class OidcAccounts {
   constructor(
     private readonly accounts: OidcAccountRepository,
     private readonly audit: AuditLog,
+    private readonly mail: MailNotices,
     private readonly settings: IdentitySettings,
   ) {}
 
@@ -43,7 +45,7 @@ export class OidcAccounts {
       if (found) return found;
       throw new PenstockError('internal', { message: 'A new account was neither made nor found.' });
     }
-    await this.#recordCreation(tx, made, facts);
+    await this.#recordCreation(tx, made, identity, facts);
     await this.accounts.refresh(tx, made.id, identity);
     return { verdict: 'entered', account: made };
   }
@@ -92,10 +94,17 @@ export class OidcAccounts {
     return this.settings.relinkPolicy === 'verified-email' && identity.emailVerified === 'literally';
   }
 
-  async #recordCreation(tx: Transaction, { id, email, isAdmin }: OidcAccount, facts: AuditActor): Promise<void> {
+  async #recordCreation(
+    tx: Transaction,
+    { id, email, displayName, isAdmin }: OidcAccount,
+    { provider }: OidcIdentity,
+    facts: AuditActor,
+  ): Promise<void> {
     const actor = { ...facts, userId: id };
     const target = { actor: id, target_user_id: id };
     await this.audit.append(tx, actor, 'auth.user.created', { ...target, email, method: 'oidc' });
+    const person = { id, email, displayName };
+    await this.mail.announce(tx, actor, { kind: 'new_user', person, origin: `a first sign-in through ${provider}` });
     if (!isAdmin) return;
     await this.audit.append(tx, actor, 'auth.user.admin_granted', { ...target, actor: 'bootstrap' });
   }

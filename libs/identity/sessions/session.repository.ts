@@ -33,7 +33,17 @@ export interface NewSession {
   userAgent: string | null;
 }
 
-export type RevocationReason = 'logout' | 'replaced' | 'over_limit' | 'revoked' | 'password_changed';
+export type RevocationReason =
+  | 'logout'
+  | 'replaced'
+  | 'over_limit'
+  | 'revoked'
+  | 'password_changed'
+  | 'password_reset'
+  | 'password_disabled'
+  | 'user_deactivated'
+  | 'user_erased'
+  | 'identity_reset';
 
 export interface RevokedSession {
   id: string;

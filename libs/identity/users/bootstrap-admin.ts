@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '#libs/audit';
 import { newId } from '#libs/kernel';
+import { MailNotices } from '#libs/mail';
 import { Database, type Transaction } from '#libs/persistence';
 import { IdentitySettings } from '../identity-settings.js';
+import { WorkspaceEntry } from '../login/workspace-entry.js';
 import { oneTimePassword } from '../passwords/one-time-password.js';
 import { SecretHasher } from '../passwords/secret-hasher.js';
 import { normalEmail } from './email.js';
 import { lockEmail, UserRepository, type LocalAccount } from './user.repository.js';
 
 const PROVIDER = 'bootstrap';
+const NAME = 'Administrator';
 const EMBEDDED_EMAIL = 'admin@penstock.local';
 
 export interface BootstrapOutcome {
@@ -31,6 +34,8 @@ export class BootstrapAdmin {
     private readonly users: UserRepository,
     private readonly hasher: SecretHasher,
     private readonly audit: AuditLog,
+    private readonly entry: WorkspaceEntry,
+    private readonly mail: MailNotices,
     private readonly settings: IdentitySettings,
   ) {}
 
@@ -86,7 +91,7 @@ export class BootstrapAdmin {
     const id = await this.users.insert(tx, {
       id: newId(),
       email,
-      displayName: 'Administrator',
+      displayName: NAME,
       provider: PROVIDER,
       subject: email,
       isAdmin: true,
@@ -99,6 +104,9 @@ export class BootstrapAdmin {
     await this.audit.append(tx, actor, 'auth.user.created', { ...target, email, method: PROVIDER });
     await this.audit.append(tx, actor, 'auth.user.admin_granted', target);
     await this.audit.append(tx, actor, 'auth.password.seeded', {});
+    await this.entry.materialise(tx, actor, { userId: id, email });
+    const person = { id, email, displayName: NAME };
+    await this.mail.announce(tx, actor, { kind: 'new_user', person, origin: 'the configuration' });
     return { created: true, armed: true };
   }
 

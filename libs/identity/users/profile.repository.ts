@@ -30,6 +30,12 @@ export interface AccountRow {
   lastLoginAt: string | null;
 }
 
+export const ACCOUNT_COLUMNS = `id, email, display_name AS "displayName", profile_picture_url AS "profilePictureUrl", provider,
+  is_active AS "isActive", is_admin AS "isAdmin", theme_preference AS theme, password_hash IS NOT NULL AS "hasPassword",
+  password_changed_at AS "passwordChangedAt", must_change_password AS "mustChangePassword",
+  failed_login_count AS "failedLoginCount", locked_until AS "lockedUntil", created_at AS "createdAt",
+  updated_at AS "updatedAt", last_login_at AS "lastLoginAt"`;
+
 @Injectable()
 export class ProfileRepository {
   async theme(q: Queryable, userId: string): Promise<string | null> {
@@ -45,16 +51,7 @@ export class ProfileRepository {
   }
 
   async account(q: Queryable, userId: string): Promise<AccountRow | undefined> {
-    const [row] = await q.query<AccountRow>(
-      `SELECT id, email, display_name AS "displayName", profile_picture_url AS "profilePictureUrl", provider,
-              is_active AS "isActive", is_admin AS "isAdmin", theme_preference AS theme,
-              password_hash IS NOT NULL AS "hasPassword", password_changed_at AS "passwordChangedAt",
-              must_change_password AS "mustChangePassword", failed_login_count AS "failedLoginCount",
-              locked_until AS "lockedUntil", created_at AS "createdAt", updated_at AS "updatedAt",
-              last_login_at AS "lastLoginAt"
-       FROM users WHERE id = $1`,
-      [userId],
-    );
+    const [row] = await q.query<AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM users WHERE id = $1`, [userId]);
     return row;
   }
 

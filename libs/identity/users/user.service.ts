@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid, PenstockError, toWireStamp, type MemberFlags, type Principal, type Scope } from '#libs/kernel';
+import { isUuid, PenstockError, type MemberFlags, type Principal, type Scope } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { authoriseSelf } from '../authorise.js';
+import { toAccountView, type AccountView } from './account-view.js';
 import { ProfileRepository, type Theme } from './profile.repository.js';
 
 /** `GET /auth/me` (contract 04 §1), wire form. */
@@ -25,26 +26,6 @@ export interface ActorView {
   display_name: string;
   profile_picture_url: string | null;
   email?: string;
-}
-
-/** A user as himself; sign-in counters are null for others than super admins. */
-export interface AccountView {
-  id: string;
-  email: string;
-  display_name: string;
-  profile_picture_url: string | null;
-  provider: string;
-  is_active: boolean;
-  is_admin: boolean;
-  theme_preference: string | null;
-  has_password: boolean;
-  password_changed_at: string | null;
-  must_change_password: boolean;
-  failed_login_count: number | null;
-  locked_until: string | null;
-  created_at: string;
-  updated_at: string;
-  last_login_at: string | null;
 }
 
 const THEMES: readonly (Theme | null)[] = ['dark', 'light', null];
@@ -79,25 +60,7 @@ export class UserService {
     authoriseSelf(principal, 'profile.read');
     const row = await this.profiles.account(this.db, principal.userId);
     if (!row) throw new PenstockError('auth.user.not_found');
-    const stamp = (text: string | null): string | null => (text === null ? null : toWireStamp(text));
-    return {
-      id: row.id,
-      email: row.email,
-      display_name: row.displayName,
-      profile_picture_url: row.profilePictureUrl,
-      provider: row.provider,
-      is_active: row.isActive,
-      is_admin: row.isAdmin,
-      theme_preference: row.theme,
-      has_password: row.hasPassword,
-      password_changed_at: stamp(row.passwordChangedAt),
-      must_change_password: row.mustChangePassword,
-      failed_login_count: principal.superAdmin ? row.failedLoginCount : null,
-      locked_until: principal.superAdmin ? stamp(row.lockedUntil) : null,
-      created_at: toWireStamp(row.createdAt),
-      updated_at: toWireStamp(row.updatedAt),
-      last_login_at: stamp(row.lastLoginAt),
-    };
+    return toAccountView(row, principal);
   }
 
   /** @throws the generic 400 for anything but `dark`, `light` and null */
