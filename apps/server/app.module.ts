@@ -36,8 +36,10 @@ import { ExecutionsController } from './rest/executions.controller.js';
 import { IdentityController } from './rest/identity.controller.js';
 import { OidcController } from './rest/oidc.controller.js';
 import { Paging } from './rest/paging.js';
+import { PasswordResetController } from './rest/password-reset.controller.js';
 import { PipelinesController } from './rest/pipelines.controller.js';
 import { TemplatesController } from './rest/templates.controller.js';
+import { UsersController } from './rest/users.controller.js';
 import { WorkspacesController } from './rest/workspaces.controller.js';
 import { ExecutionStreams } from './sse/execution-streams.js';
 import { StandingRight } from './sse/standing-right.js';
@@ -60,6 +62,8 @@ const CONTROLLERS = [
   DocsController,
   IdentityController,
   OidcController,
+  PasswordResetController,
+  UsersController,
   WorkspacesController,
   DatasourcesController,
   TemplatesController,

@@ -20,7 +20,8 @@ import { errorOf, expectEnvelope } from '../fixtures/refusals.js';
 /** The public list (04 §2), frozen: a handler that becomes public has to be written here. */
 const PUBLIC = [
   'GET /', 'GET /api/v1/auth/providers', 'GET /docs/errors', 'GET /graphql', 'GET /health', 'GET /info', 'GET /login',
-  'GET /login/oauth2/code/:provider', 'GET /oauth2/authorization/:provider', 'GET /ready', 'GET /settings/password', 'POST /login',
+  'GET /login/oauth2/code/:provider', 'GET /oauth2/authorization/:provider', 'GET /ready', 'GET /reset-password',
+  'GET /settings/password', 'POST /api/v1/auth/password-reset/confirm', 'POST /api/v1/auth/password-reset/request', 'POST /login',
 ]; // prettier-ignore
 
 const table = readOperationsTable();
@@ -110,7 +111,8 @@ describeWithProgram('redis-server', 'the matrix of operations', (redis) => {
     const { status } = answer;
     if (status >= 400) expectEnvelope(`${name} ${caller.label}`, answer);
     // Nothing of the other workspace shows in any answer; only a super admin's instance-wide lists may name it.
-    const mayName = caller.role === 'super admin' && /datasources\?all|^GET \/api\/v1\/workspaces$/.test(name);
+    const mayName =
+      caller.role === 'super admin' && /datasources\?all|^GET \/api\/v1\/(workspaces|auth\/users)$/.test(name);
     expect([name, caller.label, answer.text.includes('zzforeign') && !mayName]).toEqual([name, caller.label, false]);
     const code = errorOf(answer)?.code as string | undefined;
     const { admitted, narrower } = vector;

@@ -9,10 +9,12 @@ import {
   BootstrapAdmin,
   CsrfTokens,
   OidcLoginService,
+  PasswordReset,
   SystemActor,
   UseStamps,
 } from '#libs/identity';
 import { Clock, Configuration, Logger, PenstockError, SystemClock } from '#libs/kernel';
+import { MailDispatcher } from '#libs/mail';
 import { Database } from '#libs/persistence';
 import { ContentGate } from '#libs/pipelines';
 import { InvalidationBus, TransientStore } from '#libs/transient';
@@ -200,6 +202,8 @@ export class RunningServer {
 
   async #closeApplication(): Promise<void> {
     await this.app.get(UseStamps).settled();
+    await this.app.get(PasswordReset).settled();
+    await this.app.get(MailDispatcher).stop();
     const http = this.app.getHttpServer() as import('node:http').Server;
     http.closeIdleConnections();
     http.closeAllConnections();

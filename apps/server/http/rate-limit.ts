@@ -16,7 +16,7 @@ export interface RateLimits {
 const EXEMPT = new Set(['probe', 'asset', 'docs', 'public_page']);
 
 /** Signing in needs the database only, so it goes on while the store is down (04 §9.3). */
-const SIGN_IN = new Set(['login', 'oidc']);
+const SIGN_IN = new Set(['login', 'oidc', 'password_reset']);
 
 /** Windows are shared through the store, so replicas do not multiply a budget. Fails closed (03 §2). */
 export class RateLimiter {
@@ -36,7 +36,7 @@ export class RateLimiter {
   damper() {
     return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
       const { path, sourceIp } = contextOf(request);
-      if (path.class === 'oidc' || (path.class === 'login' && request.method === 'POST')) {
+      if (path.class !== 'login' ? SIGN_IN.has(path.class) : request.method === 'POST') {
         const window: Window = ['minute', 60, this.limits.loginPerMinute];
         const subject = `login:${addressBlock(sourceIp)}`;
         const [budget] = await this.#countHereIfNowhere(subject, window);

@@ -16,6 +16,9 @@ describe('the class of a path', () => {
   it.each([
     ['/api/v1/pipelines', 'rest'],
     ['/api/v1/auth/providers', 'public_rest'],
+    ['/api/v1/auth/password-reset/request', 'password_reset'],
+    ['/api/v1/auth/password-reset/confirm', 'password_reset'],
+    ['/api/v1/auth/password-reset/', 'rest'],
     ['/api/v1/auth/providers/', 'rest'],
     ['/api/x/a', 'endpoint'],
     ['/api/x', 'page'],

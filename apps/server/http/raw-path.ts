@@ -11,6 +11,7 @@ export type PathClass =
   | 'graphql_stream'
   | 'login'
   | 'oidc'
+  | 'password_reset'
   | 'logout'
   | 'workspace_switch'
   | 'public_rest'
@@ -47,6 +48,8 @@ const EXACT: ReadonlyMap<string, PathClass> = new Map([
   ['/skill.md', 'public_page'],
   ['/llms.txt', 'public_page'],
   ['/api/v1/auth/providers', 'public_rest'],
+  ['/api/v1/auth/password-reset/request', 'password_reset'],
+  ['/api/v1/auth/password-reset/confirm', 'password_reset'],
 ]);
 
 const PREFIXES: readonly [string, PathClass][] = [
@@ -63,6 +66,7 @@ const PREFIXES: readonly [string, PathClass][] = [
 const PUBLIC: ReadonlySet<PathClass> = new Set([
   'login',
   'oidc',
+  'password_reset',
   'public_rest',
   'probe',
   'docs',

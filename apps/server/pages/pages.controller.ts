@@ -19,6 +19,7 @@ export class PagesController {
   readonly #home = page('home');
   readonly #login = page('login');
   readonly #password = page('password');
+  readonly #reset = page('reset-password');
 
   constructor(
     private readonly csrf: CsrfCookie,
@@ -38,6 +39,13 @@ export class PagesController {
   async login(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.csrf.ensure(request, response);
     send(response, this.#login);
+  }
+
+  /** For people who cannot sign in: asks for a link, or takes the one in the fragment, which no server ever sees. */
+  @Get('/reset-password')
+  @Operation('public')
+  resetPassword(@Res() response: Response): void {
+    send(response, this.#reset);
   }
 
   /** For people who signed in; a browser that did not is sent to `/login` before it gets here. */

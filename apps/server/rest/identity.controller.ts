@@ -5,6 +5,7 @@ import {
   ApiKeyService,
   LoginService,
   OidcLoginService,
+  PasswordReset,
   SessionService,
   UserService,
   type MeView,
@@ -50,6 +51,7 @@ export class IdentityController {
     private readonly csrf: CsrfCookie,
     private readonly cookies: Cookies,
     private readonly paging: Paging,
+    private readonly resets: PasswordReset,
     private readonly configuration: Configuration,
   ) {}
 
@@ -58,7 +60,11 @@ export class IdentityController {
   @Operation('public')
   async providers(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     await this.csrf.ensure(request, response);
-    return { local: this.configuration.get('datapipelines.auth.local.enabled'), providers: this.oidc.providers() };
+    return {
+      local: this.configuration.get('datapipelines.auth.local.enabled'),
+      password_reset: this.resets.enabled,
+      providers: this.oidc.providers(),
+    };
   }
 
   @Post('/login')

@@ -1,18 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import {
+  ApiKeyService,
   CAPABILITIES,
   holdsCapability,
+  UserDirectory,
   UserService,
   WorkspaceDirectory,
   type AccountView,
   type ApiKeyRecord,
+  type MailSendView,
+  type Membership,
   type SessionView,
 } from '#libs/identity';
-import type { Principal, Scope } from '#libs/kernel';
+import type { KeysetListing, Principal, Scope } from '#libs/kernel';
+import { Batch } from '../engine/batch.js';
+import { pagesOfParents, type PageOfParent } from '../schema/page-of-parent.js';
 import { WorkspaceNodes } from '../workspaces/workspace-nodes.js';
 import type { MembershipType } from '../workspaces/workspace.types.js';
 import { Actors } from './actor.js';
-import type { ApiKeyType, SessionType, UserType } from './identity.types.js';
+import type { ApiKeyType, MailSendType, SessionType, UserType } from './identity.types.js';
 
 /** Capabilities of people; the others belong to operations on oneself and to fenced credentials. */
 const GRANTABLE = CAPABILITIES.filter((capability) => capability !== 'self' && capability !== 'fenced');
@@ -20,12 +26,21 @@ const GRANTABLE = CAPABILITIES.filter((capability) => capability !== 'self' && c
 /** Makes users, keys and sessions of what the services give. */
 @Injectable()
 export class IdentityNodes {
+  /** Keys of somebody else, a page each. */
+  readonly keysOfOthers: Batch<PageOfParent<undefined>, KeysetListing<{ apiKey: ApiKeyRecord; cursor: string }>>;
+  readonly #membershipsOfOthers: Batch<string, Membership[]>;
+
   constructor(
     private readonly users: UserService,
     private readonly directory: WorkspaceDirectory,
     private readonly actors: Actors,
     private readonly workspaces: WorkspaceNodes,
-  ) {}
+    people: UserDirectory,
+    keys: ApiKeyService,
+  ) {
+    this.#membershipsOfOthers = new Batch((principal, ids) => people.memberships(principal, ids));
+    this.keysOfOthers = pagesOfParents((principal, owners, page) => keys.listOfOwners(principal, owners, page));
+  }
 
   apiKey(record: ApiKeyRecord): ApiKeyType {
     return {
@@ -58,8 +73,21 @@ export class IdentityNodes {
     };
   }
 
+  mailSend(view: MailSendView): MailSendType {
+    return {
+      id: view.id,
+      kind: view.kind,
+      recipient: view.recipient,
+      status: view.status,
+      claimedAt: view.claimed_at,
+      sentAt: view.sent_at,
+      messageId: view.message_id,
+      error: view.error,
+    };
+  }
+
   async self(principal: Principal): Promise<UserType> {
-    return this.#user(await this.users.account(principal), principal);
+    return this.account(await this.users.account(principal), principal);
   }
 
   async memberships(userId: string): Promise<MembershipType[]> {
@@ -73,7 +101,8 @@ export class IdentityNodes {
     );
   }
 
-  #user(view: AccountView, principal: Principal): UserType {
+  /** Oneself, or anybody for a super administrator. */
+  account(view: AccountView, principal: Principal): UserType {
     return {
       id: view.id,
       email: view.email,
@@ -91,7 +120,13 @@ export class IdentityNodes {
       createdAt: view.created_at,
       updatedAt: view.updated_at,
       lastLoginAt: view.last_login_at,
-      memberships: () => this.memberships(principal.userId),
+      memberships:
+        view.id === principal.userId
+          ? () => this.memberships(view.id)
+          : async (_args, context) => {
+              const held = (await context.load(this.#membershipsOfOthers, view.id)) ?? [];
+              return held.map((membership) => this.workspaces.membership(view.id, membership));
+            },
     };
   }
 }

@@ -38,3 +38,19 @@ export class UpdatePreferencesInput {
   @Field(() => String, { nullable: true, description: 'dark, light, or null to follow the deployment.' })
   themePreference!: string | null;
 }
+
+@InputType()
+export class CreateLocalUserInput {
+  @Field(() => String)
+  email!: string;
+
+  @Field(() => String, { nullable: true, description: 'Default: what stands before the @.' })
+  displayName?: string | null;
+}
+
+/** Names the person a verb is about. */
+@InputType()
+export class UserIdInput {
+  @Field(() => ID)
+  id!: string;
+}

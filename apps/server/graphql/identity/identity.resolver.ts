@@ -2,9 +2,11 @@ import { Args, Context, Parent, Query, ResolveField, Resolver } from '@nestjs/gr
 import { ApiKeyService, SessionService } from '#libs/identity';
 import type { Principal } from '#libs/kernel';
 import { WorkspaceService } from '#libs/workspaces';
+import { OperationContext } from '../engine/operation-context.js';
 import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
 import { Cursors } from '../paging/cursor.js';
 import { found } from '../schema/lookup.js';
+import { EMPTY_PAGE } from '../schema/page-of-parent.js';
 import { RootField } from '../schema/root-field.js';
 import { WorkspaceNodes } from '../workspaces/workspace-nodes.js';
 import { IdentityNodes } from './identity-nodes.js';
@@ -62,11 +64,24 @@ export class IdentityResolver {
 
   @ResolveField(() => ApiKeyConnection, { name: 'apiKeys' })
   ownKeys(
-    @Parent() _user: UserType,
-    @Context('principal') caller: Principal,
+    @Parent() user: UserType,
+    @Context() context: OperationContext,
     @Args() page: PageArgs,
   ): Promise<Connection<ApiKeyType>> {
-    return this.#keys(caller, { all: false }, page);
+    const { principal } = context;
+    if (user.id === principal.userId) return this.#keys(principal, { all: false }, page);
+    return this.#keysOf(context, user.id, page);
+  }
+
+  async #keysOf(context: OperationContext, owner: string, args: PageArgs): Promise<Connection<ApiKeyType>> {
+    const cursors = new Cursors('apiKeys', { owner });
+    const key = { parent: owner, page: cursors.page(args), filter: undefined };
+    return toConnection((await context.load(this.nodes.keysOfOthers, key)) ?? EMPTY_PAGE, {
+      cursors,
+      keyOf: ({ cursor }) => cursor,
+      nodeOf: ({ apiKey }) => this.nodes.apiKey(apiKey),
+      count: () => this.keys.countOfOwner(context.principal, owner),
+    });
   }
 
   async #keys(caller: Principal, request: { all: boolean }, page: PageArgs): Promise<Connection<ApiKeyType>> {

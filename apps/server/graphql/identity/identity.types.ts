@@ -1,9 +1,10 @@
 import { Field, Int, ObjectType } from '@nestjs/graphql';
+import type { MailSendView } from '#libs/identity';
 import type { ApiKeyKind, Scope } from '#libs/kernel';
 import type { Lazy } from '../engine/lazy.js';
 import { connectionType } from '../paging/connection.js';
 import { DateTime } from '../scalars/text.scalars.js';
-import { ApiKeyKindEnum, CapabilityEnum, ScopeEnum } from '../schema/enums.js';
+import { ApiKeyKindEnum, CapabilityEnum, MailKindEnum, MailStatusEnum, ScopeEnum } from '../schema/enums.js';
 import { NodeInterface } from '../schema/node.interface.js';
 import { MembershipType, WorkspaceType } from '../workspaces/workspace.types.js';
 import { ActorType } from './actor.js';
@@ -73,7 +74,7 @@ export class SessionType extends NodeInterface {
   isCurrent!: boolean;
 }
 
-/** Oneself. Others see an Actor. */
+/** Oneself, and anybody for super administrators. Others see an Actor. */
 @ObjectType('User', { implements: () => [NodeInterface] })
 export class UserType extends NodeInterface {
   @Field(() => String)
@@ -164,8 +165,44 @@ export class CreatedApiKeyPayload extends ApiKeyPayload {
   secret!: string;
 }
 
+@ObjectType('MailSend', { implements: () => [NodeInterface] })
+export class MailSendType extends NodeInterface {
+  @Field(() => MailKindEnum)
+  kind!: MailSendView['kind'];
+
+  @Field(() => String)
+  recipient!: string;
+
+  @Field(() => MailStatusEnum)
+  status!: MailSendView['status'];
+
+  @Field(() => DateTime)
+  claimedAt!: string;
+
+  @Field(() => DateTime, { nullable: true })
+  sentAt!: string | null;
+
+  @Field(() => String, { nullable: true })
+  messageId!: string | null;
+
+  @Field(() => String, { nullable: true })
+  error!: string | null;
+}
+
+export const UserConnection = connectionType('User', () => UserType);
+export const MailSendConnection = connectionType('MailSend', () => MailSendType);
+
 @ObjectType()
 export class UserPayload {
   @Field(() => UserType)
   user!: UserType;
+}
+
+@ObjectType()
+export class MintedUserPayload extends UserPayload {
+  @Field(() => String, {
+    nullable: true,
+    description: 'Shown this once, and only where no mail takes it to its owner.',
+  })
+  oneTimePassword!: string | null;
 }

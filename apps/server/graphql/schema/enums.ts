@@ -58,3 +58,5 @@ export const WriteSurfaceEnum = wireEnum('WriteSurface', ['session', 'api_key', 
 
 export const CheckVerdictEnum = wireEnum('CheckVerdict', ['pass', 'fail', 'error']);
 export const CheckViaEnum = wireEnum('CheckVia', ['mcp', 'rest', 'ui', 'release']);
+export const MailKindEnum = wireEnum('MailKind', ['welcome', 'password_reset', 'new_user']);
+export const MailStatusEnum = wireEnum('MailStatus', ['PENDING', 'SENT', 'FAILED']);

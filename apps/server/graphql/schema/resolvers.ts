@@ -5,6 +5,7 @@ import { ExecutionSubscriptions } from '../executions/execution-subscriptions.re
 import { ExecutionResolver, PipelineExecutionsResolver } from '../executions/execution.resolver.js';
 import { IdentityMutations } from '../identity/identity-mutations.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
+import { UsersResolver } from '../identity/users.resolver.js';
 import { PipelineMutations } from '../pipelines/pipeline-mutations.resolver.js';
 import { PipelineResolver } from '../pipelines/pipeline.resolver.js';
 import { CalculatorsResolver } from '../reference/calculators.resolver.js';
@@ -17,6 +18,7 @@ import { WorkspaceResolver } from '../workspaces/workspace.resolver.js';
 export const RESOLVERS = [
   IdentityResolver,
   IdentityMutations,
+  UsersResolver,
   WorkspaceResolver,
   WorkspaceMutations,
   DatasourceResolver,

@@ -67,6 +67,16 @@ describe('the schema', () => {
         deactivateWorkspace: 'WorkspaceNameInput!',
         reactivateWorkspace: 'WorkspaceNameInput!',
         deleteWorkspace: 'WorkspaceNameInput!',
+        resetPassword: 'UserIdInput!',
+        disableLocalPassword: 'UserIdInput!',
+        unlockUser: 'UserIdInput!',
+        activateUser: 'UserIdInput!',
+        deactivateUser: 'UserIdInput!',
+        grantAdmin: 'UserIdInput!',
+        revokeAdmin: 'UserIdInput!',
+        resetUserIdentity: 'UserIdInput!',
+        eraseUser: 'UserIdInput!',
+        revokeUserSessions: 'UserIdInput!',
       };
       expect([field.name, ...field.args.map(({ name, type }) => `${name}: ${String(type)}`)]).toEqual([
         field.name,
@@ -122,6 +132,9 @@ describe('the schema', () => {
     expect(suspicious.sort()).toEqual([
       'CreatedApiKeyPayload.secret',
       'Datasource.passwordSet',
+      'MintedUserPayload.oneTimePassword',
+      'Mutation.disableLocalPassword',
+      'Mutation.resetPassword',
       'User.hasPassword',
       'User.mustChangePassword',
       'User.passwordChangedAt',

@@ -24,6 +24,7 @@ submitting(form, async ({ email, password }) => {
 
 const methods = await call('GET', '/api/v1/auth/providers').catch(() => ({ local: true, providers: [] }));
 form.hidden = !methods.local;
+document.getElementById('forgotten').hidden = !methods.password_reset;
 document.getElementById('first-start').hidden = !methods.local || methods.providers.length > 0;
 if (methods.local) document.getElementById('email').focus();
 
