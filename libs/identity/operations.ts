@@ -92,6 +92,7 @@ export const OPERATIONS = {
   'template.create': sessionOrKey('author', 'author'),
   'template.update': sessionOrKey('author', 'author'),
   'pipeline.validate': sessionOrKey('author', 'author'),
+  'template.validate': sessionOrKey('author', 'author'),
   'template.render': sessionOrKey('author', 'author'),
   'template.purge_draft': sessionOrKey('author', 'author'),
   'pipeline.discard': sessionOnly('author'),

@@ -68,14 +68,18 @@ export function validationError(failures: readonly [Failure, ...Failure[]] | rea
   if (!first) throw new TypeError('validationError needs at least one failure');
   return new PenstockError(first.code, {
     message: first.message,
-    details: {
-      ...first.details,
-      failures: failures
-        .slice(0, MAX_FAILURES)
-        .map(({ code, path, message, details }) => ({ code, path, message, details: details ?? {} })),
-      ...(failures.length > MAX_FAILURES ? { truncated: true } : {}),
-    },
+    details: { ...first.details, ...listedFailures(failures) },
   });
+}
+
+/** The failures an answer lists, `details` always an object. */
+export function listedFailures(failures: readonly Failure[]): { failures: Failure[]; truncated?: true } {
+  return {
+    failures: failures
+      .slice(0, MAX_FAILURES)
+      .map(({ code, path, message, details }) => ({ code, path, message, details: details ?? {} })),
+    ...(failures.length > MAX_FAILURES ? { truncated: true } : {}),
+  };
 }
 
 export function isPenstockError(error: unknown): error is PenstockError {

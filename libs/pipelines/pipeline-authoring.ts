@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Configuration, PenstockError, type Failure, type JsonValue, type Principal } from '#libs/kernel';
+import {
+  Configuration,
+  listedFailures,
+  PenstockError,
+  type Failure,
+  type JsonValue,
+  type Principal,
+} from '#libs/kernel';
 import { authorise } from '#libs/identity';
 import { decide, refusal, requireIfMatch, working } from '#libs/lifecycle';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
@@ -15,7 +22,11 @@ import { ReferenceGuard } from './validation/reference-guard.js';
 export interface ValidationReport {
   valid: boolean;
   failures: readonly Failure[];
+  /** There are more than the failures listed. */
+  truncated?: true;
   warnings: readonly DocumentWarning[];
+  /** Of the normal form: the hash a save of this body would have; null when it would be refused (contract 10 §1). */
+  body_hash: string | null;
 }
 
 /** Creates pipelines and writes their drafts; every write passes every rule (contract 01 §10). */
@@ -77,8 +88,10 @@ export class PipelineAuthoring {
   /** Judges a body as a save would, and stores nothing. */
   async validate(principal: Principal, body: JsonValue): Promise<ValidationReport> {
     const workspace = authorise(principal, 'pipeline.validate');
-    const { failures, warnings } = await this.validation.judge(workspace.id, body);
-    return { valid: failures.length === 0, failures, warnings };
+    const { failures, warnings, stored } = await this.validation.judge(workspace.id, body);
+    const valid = failures.length === 0;
+    const body_hash = valid ? await this.repository.hash(this.database, stored) : null;
+    return { valid, ...listedFailures(failures), warnings, body_hash };
   }
 
   /** The number of the version that now holds the body. */

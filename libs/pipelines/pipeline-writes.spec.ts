@@ -192,12 +192,21 @@ describe('writing', () => {
       valid: true,
       failures: [],
       warnings: [],
+      body_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     const report = await bench.authoring.validate(bench.team.principal(), bench.body({ nodes: [] }));
-    expect([report.valid, report.failures.map(({ code }) => code)]).toEqual([
+    expect([report.valid, report.failures.map(({ code }) => code), report.body_hash]).toEqual([
       false,
       ['pipeline.validation.empty_pipeline'],
+      null,
     ]);
     expect(await count()).toBe(before);
+  });
+
+  it('tells beforehand the hash that a save will have, whatever is spelled otherwise or dropped', async () => {
+    const body = bench.body({ description: '' });
+    const told = await bench.authoring.validate(bench.team.principal(), { ...body, stray: 'x', checks: null });
+    const kept = await bench.authoring.create(bench.team.principal(), body);
+    expect(told.body_hash).toBe(kept.body_hash);
   });
 });

@@ -1,7 +1,7 @@
 export * from './pinned-template.js';
 export * from './reflected.js';
 export { TemplateCatalog, type HeldVersion, type TemplateLookup } from './template-catalog.js';
-export { TemplateAuthoring } from './template-authoring.js';
+export { TemplateAuthoring, type TemplateReport } from './template-authoring.js';
 export { TemplateReading, type TemplateLevel, type TemplateUse } from './template-reading.js';
 export { TemplateBatchReading } from './template-batch-reading.js';
 export { TemplateLifecycle } from './template-lifecycle.js';

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Configuration, PenstockError, validationError, type Failure, type Principal } from '#libs/kernel';
+import {
+  Configuration,
+  listedFailures,
+  PenstockError,
+  validationError,
+  type Failure,
+  type Principal,
+} from '#libs/kernel';
 import { authorise } from '#libs/identity';
 import { decide, draftOf, nextVersion, refusal, requireIfMatch, working, type EntityState } from '#libs/lifecycle';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
@@ -13,6 +20,18 @@ import { TemplateRepository, type VersionContent } from './template.repository.j
 import { TemplateValidation } from './template-validation.js';
 import { templateView, type TemplateView } from './template-views.js';
 import { versionedTransaction } from './versioned-transaction.js';
+
+/** Answer of a validation that stores nothing. */
+export interface TemplateReport {
+  valid: boolean;
+  failures: readonly Failure[];
+  /** There are more than the failures listed. */
+  truncated?: true;
+  /** Templates have no remarks of their own yet; the field is the twin of the pipeline report's. */
+  warnings: readonly [];
+  /** The hash a save of these fields would have; null when it would be refused (contract 10 §1). */
+  body_hash: string | null;
+}
 
 /** Creates templates and writes their drafts. */
 @Injectable()
@@ -65,8 +84,7 @@ export class TemplateAuthoring {
     if (fields.dialect !== undefined && fields.dialect !== established.dialect) {
       failures.push(dialectChanged(name, fields.dialect, established.dialect));
     }
-    const state = await this.repository.state(this.database, { ...established, id: established.templateId });
-    const number = draftOf(state)?.version ?? nextVersion(state.versions);
+    const number = await this.#nextNumber(established);
     refuse([...failures, ...(await this.validation.judge(workspace.id, `${name}@${number}`, fields))]);
     const content = contentOf({ ...fields, dialect: established.dialect });
     return versionedTransaction(this.database, 'template', async (tx) => {
@@ -76,6 +94,32 @@ export class TemplateAuthoring {
       await this.repository.describe(tx, entity.id, fields.displayName, fields.description);
       return this.#view(tx, workspace.id, name, version);
     });
+  }
+
+  /**
+   * Judges fields as a save would, and stores nothing: as an update where `id` names a template of the workspace, so that
+   * the dialect may be left out there; as a creation otherwise.
+   */
+  async validate(principal: Principal, body: TemplateBody): Promise<TemplateReport> {
+    const workspace = authorise(principal, 'template.validate');
+    const { name } = readTemplateFields(body, 'update').fields;
+    const known = name === undefined ? undefined : await this.repository.version(workspace.id, name, undefined);
+    const { fields, failures } = readTemplateFields(body, known ? 'update' : 'create');
+    if (known && fields.dialect !== undefined && fields.dialect !== known.dialect) {
+      failures.push(dialectChanged(known.name, fields.dialect, known.dialect));
+    }
+    const self = `${fields.name ?? UNNAMED}@${known ? await this.#nextNumber(known) : 1}`;
+    failures.push(...(await this.validation.judge(workspace.id, self, fields)));
+    const valid = failures.length === 0;
+    const content = contentOf({ ...fields, dialect: known?.dialect ?? fields.dialect });
+    const body_hash = valid ? await this.repository.hash(this.database, content) : null;
+    return { valid, ...listedFailures(failures), warnings: [], body_hash };
+  }
+
+  /** The number a write would give: of the draft that stands, or of the next. */
+  async #nextNumber(established: { templateId: string; currentVersion: number | null }): Promise<number> {
+    const state = await this.repository.state(this.database, { ...established, id: established.templateId });
+    return draftOf(state)?.version ?? nextVersion(state.versions);
   }
 
   /** The number of the version that now holds the content. */
@@ -140,6 +184,9 @@ export class TemplateAuthoring {
     if (!postureOf(this.configuration).authoringEnabled) throw refusal('template', { reason: 'authoring_disabled' });
   }
 }
+
+/** Stands for the name a creation would make up. */
+const UNNAMED = 'test/t-new';
 
 function contentOf({ dialect, isLibrary, imports, body }: TemplateFields): VersionContent {
   return { dialect: dialect!, isLibrary, imports, body };

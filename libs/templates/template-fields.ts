@@ -113,7 +113,14 @@ export function readTemplateFields(
     fail('template.validation.syntax_error', 'body', 'A template needs a "body" of at least one character.');
   }
   for (const key of Object.keys(body)) {
-    if (!KNOWN_KEYS.has(key)) field(reflected(key), 'left out: there is no such field', 'unknown_field');
+    if (KNOWN_KEYS.has(key)) continue;
+    const named = reflected(key);
+    fail(
+      'pipeline.execution.invalid_parameter_type',
+      named,
+      `There is no field “${named}” here: a template takes ${AUTHOR_KEYS.join(', ')}.`,
+      { field: named, reason: 'unknown_field', allowed: AUTHOR_KEYS },
+    );
   }
   return {
     failures,

@@ -196,3 +196,50 @@ describe('writing templates', () => {
     expect(other.body_hash).not.toBe(one.body_hash);
   });
 });
+
+describe('validating templates', () => {
+  const validate = (body: Record<string, unknown>) => bench.authoring.validate(bench.team.principal(), body);
+
+  it('tells beforehand the hash that a save will have, and stores nothing', async () => {
+    const body = bench.body({ body: 'SELECT ${1 + 1}' });
+    const told = await validate(body);
+    expect(told).toEqual({ valid: true, failures: [], warnings: [], body_hash: expect.any(String) });
+    expect((await refusal(bench.reading.read(bench.team.principal(), String(body['id'])))).code).toBe(
+      'template.not_found',
+    );
+    expect((await bench.authoring.create(bench.team.principal(), body)).body_hash).toBe(told.body_hash);
+  });
+
+  it('judges a body for a template that exists as an update: its dialect is inherited, and not to be changed', async () => {
+    const { id } = await bench.released();
+    const { dialect: _, ...inherited } = bench.body({ id, body: 'SELECT 2' });
+    const told = await validate(inherited);
+    expect(told.valid).toBe(true);
+    const [failure] = (await validate({ ...inherited, dialect: 'MYSQL' })).failures;
+    expect(failure?.code).toBe('template.validation.dialect_invalid');
+    const { dialect: __, ...nowhere } = bench.body();
+    expect((await validate(nowhere)).failures[0]?.code).toBe('template.validation.dialect_invalid');
+  });
+
+  it('reports fields, source and imports at once, with the place of each and no hash', async () => {
+    const imports = [{ id: 'no/where', version: 1, alias: 'x' }];
+    const report = await validate(bench.body({ display_name: '', imports, body: 'SELECT ${', surprise: 1 }));
+    expect([report.valid, report.body_hash]).toEqual([false, null]);
+    expect(report.failures.map(({ code, path }) => [code, path])).toEqual([
+      ['pipeline.execution.invalid_parameter_type', 'display_name'],
+      ['pipeline.execution.invalid_parameter_type', 'surprise'],
+      ['template.validation.syntax_error', 'body'],
+      ['template.validation.import_not_found', 'imports[0]'],
+    ]);
+    expect(report.failures[1]?.details?.['allowed']).toContain('display_name');
+  });
+
+  it('takes an id that no database could look up for what it is: a wrong name', async () => {
+    expect((await validate(bench.body({ id: 'a/\u0000' }))).failures[0]?.code).toBe('template.validation.id_invalid');
+  });
+
+  it('is for authors', async () => {
+    const viewer = bench.team.principal({ flags: { author: false, promoter: false } });
+    expect((await refusal(bench.authoring.validate(viewer, bench.body()))).code).toBe('auth.role_required');
+  });
+});

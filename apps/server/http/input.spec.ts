@@ -47,12 +47,21 @@ describe('bodies', () => {
     ['{"name": "a", "version": 1e3}', undefined, undefined, undefined],
     ['{"name": "a", "tags": "x"}', 'tags', 'field', '“tags” must be a list.'],
     ['{"name": "a", "tags": [1]}', 'tags.0', 'field', '“tags.0” must be a text.'],
-    ['{"name": "a", "is_admin": true}', 'is_admin', 'unknown_field', 'There is no field “is_admin” here.'],
-    ['{"name": "a", "__proto__": {"x": 1}}', '__proto__', 'unknown_field', 'There is no field “__proto__” here.'],
+    ['{"name": "a", "is_admin": true}', 'is_admin', 'unknown_field', 'There is no field “is_admin” here: it takes “name”, “version”, “tags”.'],
+    ['{"name": "a", "__proto__": {"x": 1}}', '__proto__', 'unknown_field', 'There is no field “__proto__” here: it takes “name”, “version”, “tags”.'],
   ])('%s', (text, field, reason, message) => {
     if (field === undefined) return expect(read(text)).toMatchObject({ version: 1000 });
     const error = refused(() => read(text));
     expect([error.status, error.message, error.details['field'], error.details['reason']]).toEqual([400, message, field, reason]);
+  }); // prettier-ignore
+
+  it('lists the fields of the very object that holds an unknown one', () => {
+    const nested = z.strictObject({ list: z.array(z.strictObject({ a: z.string(), b: z.string().optional() })).optional() });
+    const { details } = refused(() => parseInput(nested, readJson('{"list": [{"a": "x", "c": 1}], "other": 1}')));
+    expect((details['failures'] as { path: string; details: { allowed?: string[] } }[]).map(({ path, details: { allowed } }) => [path, allowed])).toEqual([
+      ['list.0.c', ['a', 'b']],
+      ['other', ['list']],
+    ]);
   }); // prettier-ignore
 
   it('names every defect at once', () => {

@@ -17,7 +17,7 @@ import { contextOf } from './request-context.js';
 export function parseInput<T>(schema: ZodType<T>, input: unknown): T {
   const parsed = schema.safeParse(input ?? {}, { jitless: true, reportInput: true });
   if (parsed.success) return parsed.data;
-  const failures = parsed.error.issues.flatMap(toFailures);
+  const failures = parsed.error.issues.flatMap((issue) => toFailures(issue, schema));
   const first = failures[0] as Failure;
   throw new PenstockError(first.code, {
     message: first.message,
@@ -25,12 +25,13 @@ export function parseInput<T>(schema: ZodType<T>, input: unknown): T {
   });
 }
 
-function toFailures(issue: z.core.$ZodIssue): Failure[] {
+function toFailures(issue: z.core.$ZodIssue, schema: ZodType): Failure[] {
   const path = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
+    const allowed = fieldsAt(schema, issue.path);
     return issue.keys.map((key) => {
       const field = [...issue.path.map(String), key].join('.').slice(0, 64);
-      return failure(field, 'unknown_field', `There is no field “${field}” here.`);
+      return failure(field, 'unknown_field', `There is no field “${field}” here${alternatives(allowed)}.`, { allowed });
     });
   }
   const field = path === '' ? 'body' : path;
@@ -51,8 +52,29 @@ function sentence(field: string, issue: z.core.$ZodIssue): string {
   return issue.code === 'custom' ? `“${field}” ${issue.message}.` : `“${field}”: ${issue.message}.`;
 }
 
-function failure(field: string, reason: string, message: string): Failure {
-  return { code: 'pipeline.execution.invalid_parameter_type', path: field, message, details: { field, reason } };
+function failure(field: string, reason: string, message: string, more: Record<string, unknown> = {}): Failure {
+  return {
+    code: 'pipeline.execution.invalid_parameter_type',
+    path: field,
+    message,
+    details: { field, reason, ...more },
+  };
+}
+
+/** The fields of the object at a path, so that a refused one is mended without the manual. */
+function fieldsAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  const [step, ...rest] = path;
+  if (schema instanceof z.ZodObject) {
+    const shape = schema.shape as Record<PropertyKey, unknown>;
+    return step === undefined ? Object.keys(shape) : fieldsAt(shape[step], rest);
+  }
+  if (schema instanceof z.ZodArray) return fieldsAt(schema.element, rest);
+  const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
+  return isWrapper ? fieldsAt(schema.unwrap(), path) : [];
+}
+
+function alternatives(allowed: readonly string[]): string {
+  return allowed.length === 0 ? '' : `: it takes ${allowed.map((name) => `“${name}”`).join(', ')}`;
 }
 
 /** A whole JSON number; bodies carry numbers as exact tokens. */

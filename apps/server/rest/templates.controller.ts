@@ -9,6 +9,7 @@ import {
   TemplateReading,
   TemplateTransfer,
   type TemplateImportReport,
+  type TemplateReport,
   type TemplateUse,
   type TemplateView,
 } from '#libs/templates';
@@ -145,6 +146,13 @@ export class TemplatesController {
   async purge(@Caller() caller: Principal, @Req() request: Request): Promise<void> {
     const { name } = parseInput(named, { name: queryText(request, 'name') });
     await this.lifecycle.purge(caller, name, request.get('If-Match'));
+  }
+
+  @Post('validate')
+  @HttpCode(200)
+  @Operation('template.validate')
+  validate(@Caller() caller: Principal, @Req() request: Request): Promise<TemplateReport> {
+    return this.authoring.validate(caller, bodyObject(request));
   }
 
   /** What the template renders to; nothing runs. */

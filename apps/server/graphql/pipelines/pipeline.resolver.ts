@@ -97,6 +97,7 @@ export class PipelineResolver {
       valid: report.valid,
       failures: report.failures.map((failure) => ({ details: null, ...failure })),
       warnings: report.warnings.map(({ code, message, path }) => ({ code, message, details: { path } })),
+      bodyHash: report.body_hash,
     };
   }
 

@@ -158,6 +158,9 @@ export class ValidationReportType {
 
   @Field(() => [WarningType])
   warnings!: WarningType[];
+
+  @Field(() => String, { nullable: true, description: 'What a save would store; null when it would be refused.' })
+  bodyHash!: string | null;
 }
 
 @ObjectType()
