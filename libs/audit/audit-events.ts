@@ -84,6 +84,7 @@ export const AUDIT_EVENTS = {
   'datasource.pool_rebuild': poolKeys,
   'datasource.connection_test': poolKeys,
   'datasource.key_rotation': poolKeys,
+  'datasource.probed': ['datasource', 'tool', 'outcome', 'code', 'elapsed_ms', 'sql_sha256', 'sql_length'],
 
   'endpoint.published': ['endpoint_id', 'path'],
   'endpoint.unpublished': ['endpoint_id', 'path'],

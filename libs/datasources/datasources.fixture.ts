@@ -25,9 +25,16 @@ import { DatasourceRepository } from './datasource.repository.js';
 import { DatasourceService } from './datasource.service.js';
 import { loadDrivers } from './datasources.module.js';
 import { GrantRepository } from './grant.repository.js';
+import { CatalogReader } from './introspection/catalog-reader.js';
 import { IntrospectionService } from './introspection/introspection.service.js';
 import { DatasourcePools } from './pool/datasource-pools.js';
+import { AuthorRead } from './probe/author-read.js';
+import { BoundedProbe } from './probe/bounded-probe.js';
+import { ProbeSlots } from './probe/probe-slots.js';
+import { RowPreview } from './probe/row-preview.js';
+import { SqlProbe } from './probe/sql-probe.js';
 import { SourceFactory } from './source-factory.js';
+import { TableStatistics } from './statistics/table-statistics.js';
 
 /** Who refers to what, as a test says. */
 export class StatedReferences extends DatasourceReferences {
@@ -48,6 +55,9 @@ export class DatasourceBench {
   readonly pools: DatasourcePools;
   readonly service: DatasourceService;
   readonly introspection: IntrospectionService;
+  readonly statistics: TableStatistics;
+  readonly preview: RowPreview;
+  readonly probe: SqlProbe;
   readonly access: DatasourceAccess;
   readonly bootstrap: DatasourceBootstrap;
   readonly references = new StatedReferences();
@@ -93,7 +103,12 @@ export class DatasourceBench {
       test,
       audit,
     );
-    this.introspection = new IntrospectionService(database, this.repository, this.pools, drivers, logger);
+    const catalogs = new CatalogReader(database, this.repository, this.pools, drivers, logger);
+    this.introspection = new IntrospectionService(catalogs);
+    this.statistics = new TableStatistics(catalogs);
+    const reads = new AuthorRead(new BoundedProbe(this.pools, drivers), new ProbeSlots(store, logger), observer);
+    this.preview = new RowPreview(catalogs, reads);
+    this.probe = new SqlProbe(catalogs, reads);
     this.access = new DatasourceAccess(database, this.repository, this.pools, drivers);
     const actor = { principal: () => systemPrincipal(database) } as unknown as SystemActor;
     this.bootstrap = new DatasourceBootstrap(

@@ -23,10 +23,16 @@ import { postgresDriver } from './drivers/postgres/postgres.driver.js';
 import { DriverRegistry } from './drivers/registry.js';
 import { sqliteDriver } from './drivers/sqlite/sqlite.driver.js';
 import { GrantRepository } from './grant.repository.js';
+import { CatalogReader } from './introspection/catalog-reader.js';
 import { IntrospectionService } from './introspection/introspection.service.js';
 import { DatasourcePools } from './pool/datasource-pools.js';
+import { AuthorRead } from './probe/author-read.js';
 import { BoundedProbe } from './probe/bounded-probe.js';
+import { ProbeSlots } from './probe/probe-slots.js';
+import { RowPreview } from './probe/row-preview.js';
+import { SqlProbe } from './probe/sql-probe.js';
 import { SourceFactory } from './source-factory.js';
+import { TableStatistics } from './statistics/table-statistics.js';
 
 /** Share of the process's native calls that reading DuckDB datasources may take beside the staging engines. */
 const NATIVE_CALL_SHARE = 1 / 3;
@@ -44,13 +50,15 @@ export function loadDrivers(config: Configuration): DriverRegistry {
 }
 
 /**
- * Registered datasources. Needs `Configuration`, `Database`, `Logger` and `InvalidationBus` of the infrastructure, and
+ * Registered datasources. Needs `Configuration`, `Database`, `Logger`, `TransientStore` and `InvalidationBus` of the infrastructure, and
  * the port `DatasourceReferences` from the pipelines.
  */
 @Module({
   imports: [AuditModule, EgressModule, IdentityModule],
   providers: [
+    AuthorRead,
     BoundedProbe,
+    CatalogReader,
     ConnectionTest,
     DatasourceAccess,
     DatasourceBootstrap,
@@ -61,7 +69,11 @@ export function loadDrivers(config: Configuration): DriverRegistry {
     DatasourceService,
     GrantRepository,
     IntrospectionService,
+    ProbeSlots,
+    RowPreview,
     SourceFactory,
+    SqlProbe,
+    TableStatistics,
     {
       provide: KeyProvider,
       useFactory: (config: Configuration) => KeyRing.fromConfiguration(config),
@@ -69,6 +81,18 @@ export function loadDrivers(config: Configuration): DriverRegistry {
     },
     { provide: DriverRegistry, useFactory: loadDrivers, inject: [Configuration] },
   ],
-  exports: [BoundedProbe, DatasourceAccess, DatasourcePools, DatasourceService, DriverRegistry, IntrospectionService],
+  exports: [
+    AuthorRead,
+    BoundedProbe,
+    CatalogReader,
+    DatasourceAccess,
+    DatasourcePools,
+    DatasourceService,
+    DriverRegistry,
+    IntrospectionService,
+    RowPreview,
+    SqlProbe,
+    TableStatistics,
+  ],
 })
 export class DatasourcesModule {}

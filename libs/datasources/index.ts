@@ -27,7 +27,14 @@ export type {
 export { KeyProvider, KeyRing, type SealingKey } from './credentials/key-ring.js';
 export { BootstrapRefused } from './bootstrap/bootstrap-file.js';
 export { DatasourceBootstrap } from './bootstrap/datasource-bootstrap.js';
+export { AuthorRead, sqlFacts } from './probe/author-read.js';
 export { BoundedProbe } from './probe/bounded-probe.js';
+export type { PreviewView, ProbeColumn, ProbeView } from './probe/probe-view.js';
+export { RowPreview, type PreviewRequest } from './probe/row-preview.js';
+export { SqlProbe, type ProbeRequest } from './probe/sql-probe.js';
+export { refusalSentence } from './probe/refusal-sentence.js';
+export { TableStatistics } from './statistics/table-statistics.js';
+export type { TableStatisticsView } from './statistics/statistics.js';
 export type { BoundedRows } from './probe/bounded-read.js';
 export { classifyProbe } from './probe/classify-probe.js';
 export { DriverRegistry } from './drivers/registry.js';

@@ -42,7 +42,8 @@ export interface LoggedEvent {
   payload: string;
 }
 
-export type LeaseKind = 'slots' | 'sse';
+/** Running executions, open streams, probes of datasources. */
+export type LeaseKind = 'slots' | 'sse' | 'probes';
 
 export interface WindowLimit {
   /** Length of the fixed window: one second or one minute. */

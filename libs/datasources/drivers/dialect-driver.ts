@@ -7,6 +7,8 @@ import type { PoolDefaults } from '../properties/hikari.js';
 import { checkJdbcProperties, judgeProperty, type JdbcRules } from '../properties/jdbc-rules.js';
 import { UrlDefect, type HostPort } from '../properties/url-defect.js';
 import type { Introspection } from '../introspection/introspection.js';
+import type { PlanReading } from '../probe/query-plan.js';
+import type { StatisticsReading } from '../statistics/statistics.js';
 import type { NamespaceShape } from './driver.js';
 
 /** A file a datasource names: under the file roots, or under the other folder given. */
@@ -55,6 +57,10 @@ export interface DialectDriver {
   readonly credentialKinds: readonly CredentialKind[];
   readonly poolDefaults: PoolDefaults;
   readonly introspection: Introspection;
+  /** What the engine has gathered about its tables; absent where it gathers nothing. */
+  readonly statistics?: StatisticsReading;
+  /** How it explains a query; absent where it does not, or not without writing. */
+  readonly plan?: PlanReading;
   configure(jdbcUrl: string, jdbc: ReadonlyMap<string, unknown>): Configured;
   /** The engine's version as text, for a connection test. */
   readonly versionQuery: string;

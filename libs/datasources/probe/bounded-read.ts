@@ -49,10 +49,15 @@ export async function readBounded(
 }
 
 /** The budget of a read is spent; `started` is a reading of `performance.now()`. */
-export function readTimedOut(timeoutMs: number, started: number, cause: unknown): PenstockError {
+export function readTimedOut(
+  timeoutMs: number,
+  started: number,
+  cause: unknown,
+  more: Record<string, unknown> = {},
+): PenstockError {
   return new PenstockError('pipeline.node.query_timeout', {
     message: `The query did not finish within ${timeoutMs} ms. Narrow it, or allow it more time.`,
-    details: { wall_ms: Math.round(performance.now() - started) },
+    details: { wall_ms: Math.round(performance.now() - started), ...more },
     cause,
   });
 }

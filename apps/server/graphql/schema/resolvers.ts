@@ -1,5 +1,6 @@
 import { DatasourceMutations } from '../datasources/datasource-mutations.resolver.js';
 import { DatasourceResolver } from '../datasources/datasource.resolver.js';
+import { ProbeResolver } from '../datasources/probe.resolver.js';
 import { ApiKeyBindingsResolver, EndpointResolver, PipelineEndpointsResolver } from '../endpoints/endpoint.resolver.js';
 import { ExecutionSubscriptions } from '../executions/execution-subscriptions.resolver.js';
 import { ExecutionResolver, PipelineExecutionsResolver } from '../executions/execution.resolver.js';
@@ -23,6 +24,7 @@ export const RESOLVERS = [
   WorkspaceMutations,
   DatasourceResolver,
   DatasourceMutations,
+  ProbeResolver,
   TemplateResolver,
   TemplateMutations,
   PipelineResolver,

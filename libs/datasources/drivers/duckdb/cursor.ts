@@ -1,4 +1,4 @@
-import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
+import { StatementType, type DuckDBDataChunk, type DuckDBPreparedStatement, type DuckDBResult } from '@duckdb/node-api';
 
 import type { Column, ColumnBatch } from '#libs/typesystem';
 
@@ -24,6 +24,7 @@ export async function openDuckdbCursor(
   const { columns, warnings, casts } = await connection.call(async (native) => {
     const prepared = await prepareOne(native, sql);
     try {
+      refuseOtherThanSelect(prepared);
       return resultColumns(prepared);
     } finally {
       prepared.destroySync();
@@ -36,6 +37,12 @@ export async function openDuckdbCursor(
     return await prepared.stream();
   }, signal);
   return new DuckdbCursor(connection, result, query, columns, warnings);
+}
+
+/** The engine's own parser has the last word on what reads (06 §9). FROM, VALUES, DESCRIBE, SUMMARIZE are SELECTs to it. */
+function refuseOtherThanSelect(prepared: DuckDBPreparedStatement): void {
+  if (prepared.statementType === StatementType.SELECT) return;
+  throw new DriverFailure('other', 'Only a statement that reads can be read from.', { reason: 'not_a_query' });
 }
 
 class DuckdbCursor implements Cursor {

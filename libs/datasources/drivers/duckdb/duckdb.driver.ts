@@ -4,6 +4,8 @@ import { parseFileUrl } from '../file-url.js';
 import { DuckdbConnection } from './connection.js';
 import type { DuckdbInstances } from './instances.js';
 import { duckdbIntrospection } from './introspection.js';
+import { duckdbPlan } from './plan.js';
+import { duckdbStatistics } from './statistics.js';
 import type { NativeCalls } from './native-calls.js';
 
 /** The engines are the process's own, so the driver is made with them. */
@@ -16,6 +18,8 @@ export function duckdbDriver(instances: DuckdbInstances, calls: NativeCalls): Di
     // A session costs nothing and is used once, so none waits.
     poolDefaults: { minimumIdle: 0 },
     introspection: duckdbIntrospection,
+    statistics: duckdbStatistics,
+    plan: duckdbPlan,
     versionQuery: `SELECT 'DuckDB ' || version()`,
     urlPrefixes: ['jdbc:duckdb:'],
     urlForm: 'jdbc:duckdb:[:memory:] or jdbc:duckdb:/absolute/path',

@@ -1,5 +1,7 @@
 import { defineDriver } from '../dialect-driver.js';
 import { postgresIntrospection } from './introspection.js';
+import { postgresPlan } from './plan.js';
+import { postgresStatistics } from './statistics.js';
 import { openPostgres } from './open.js';
 import { postgresOptions } from './options.js';
 import { POSTGRES_JDBC } from './properties.js';
@@ -13,6 +15,8 @@ export const postgresDriver = defineDriver({
   credentialKinds: ['password', 'token'],
   poolDefaults: {},
   introspection: postgresIntrospection,
+  statistics: postgresStatistics,
+  plan: postgresPlan,
   versionQuery: `SELECT 'PostgreSQL ' || pg_catalog.current_setting('server_version')`,
   urlPrefixes: ['jdbc:postgresql:'],
   urlForm: 'jdbc:postgresql://host[:5432][,host2…]/[database][?key=value…] or jdbc:postgresql:database',

@@ -3,6 +3,8 @@ import { defineDriver } from '../dialect-driver.js';
 import { parseFileUrl } from '../file-url.js';
 import { SqliteConnection } from './connection.js';
 import { sqliteIntrospection } from './introspection.js';
+import { sqlitePlan } from './plan.js';
+import { sqliteStatistics } from './statistics.js';
 
 const BUSY_TIMEOUT_MS = 5000;
 
@@ -14,6 +16,8 @@ export const sqliteDriver = defineDriver({
   // A connection is a process: none waits idle without need.
   poolDefaults: { minimumIdle: 0 },
   introspection: sqliteIntrospection,
+  statistics: sqliteStatistics,
+  plan: sqlitePlan,
   versionQuery: `SELECT 'SQLite ' || sqlite_version()`,
   urlPrefixes: ['jdbc:sqlite:'],
   urlForm: 'jdbc:sqlite::memory: or jdbc:sqlite:/absolute/path',

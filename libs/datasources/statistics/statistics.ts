@@ -1,0 +1,69 @@
+import type { CatalogColumn, CatalogQuery, CatalogTable } from '../introspection/introspection.js';
+
+/** Where an engine keeps what it knows about a table (06 §9). */
+export type StatisticsSource =
+  | 'pg_class'
+  | 'information_schema.tables'
+  | 'h2_information_schema'
+  | 'all_tables'
+  | 'sys.partitions'
+  | 'duckdb_tables'
+  | 'sqlite_stat1'
+  | 'parquet_metadata'
+  | 'iceberg_manifest'
+  | 'none';
+
+export interface IndexStatistics {
+  name: string;
+  /** Names of the columns, or the expression where the index is on one. */
+  columns: string[];
+  unique: boolean;
+  primary: boolean;
+  /** The engine's own word, e.g. `btree`. */
+  kind: string;
+}
+
+/** What is absent is unknown. */
+export interface ColumnStatistics {
+  name: string;
+  /** A count, or with `distinct_is_ratio` a share of the rows (0–1]. */
+  n_distinct?: number;
+  distinct_is_ratio: boolean;
+  /** Share of NULLs, 0–1. */
+  null_fraction?: number;
+  /** Least and greatest value in the engine's own text form, as far as its sample knows. */
+  min?: string;
+  max?: string;
+}
+
+export interface TableStatisticsView {
+  row_estimate?: number;
+  /** When the engine gathered it, RFC 3339 UTC. */
+  stats_as_of?: string;
+  stats_source: StatisticsSource;
+  indexes: IndexStatistics[];
+  columns: ColumnStatistics[];
+}
+
+/** Reads what an engine has gathered about one listed table; it never counts or scans. */
+export type StatisticsReading = (
+  query: CatalogQuery,
+  table: CatalogTable,
+  columns: readonly CatalogColumn[],
+) => Promise<TableStatisticsView>;
+
+/** A count that an engine states as text; undefined for none, a negative one, or one beyond exact numbers. */
+export function countOf(text: string | null | undefined): number | undefined {
+  if (text === null || text === undefined) return undefined;
+  const count = Number(text);
+  return Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}
+
+/** Nothing is known but the names. */
+export function unknownStatistics(columns: readonly CatalogColumn[]): TableStatisticsView {
+  return {
+    stats_source: 'none',
+    indexes: [],
+    columns: columns.map(({ name }) => ({ name, distinct_is_ratio: false })),
+  };
+}
