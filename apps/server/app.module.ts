@@ -27,6 +27,7 @@ import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationGuard } from './http/operation.guard.js';
 import { IdentityJobs } from './jobs/identity-jobs.js';
+import { McpDoor } from './mcp/mcp.module.js';
 import { DocsController } from './pages/docs.controller.js';
 import { PagesController } from './pages/pages.controller.js';
 import { CalculatorsController } from './rest/calculators.controller.js';
@@ -129,6 +130,7 @@ export class AppModule {
         WiringModule.create(),
         ...FAMILIES,
         GraphqlDoor,
+        McpDoor,
       ],
       controllers: CONTROLLERS,
       providers: [

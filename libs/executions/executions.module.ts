@@ -13,6 +13,7 @@ import { ExecutionJobs } from './jobs/execution-jobs.js';
 import { Retention } from './jobs/retention.js';
 import { Sweep } from './jobs/sweep.js';
 import { Idempotency } from './launch/idempotency.js';
+import { McpLaunches } from './launch/mcp-launches.js';
 import { Launcher } from './launch/launcher.js';
 import { ExecutionRepository } from './reading/execution.repository.js';
 import { ExecutionBatchReading } from './reading/execution-batch-reading.js';
@@ -45,6 +46,7 @@ import { StagingHealth } from './staging/staging-health.js';
     FinishedRuns,
     Idempotency,
     Launcher,
+    McpLaunches,
     PurgeExecutions,
     ResultReader,
     Retention,
@@ -60,6 +62,7 @@ import { StagingHealth } from './staging/staging-health.js';
     ExecutionResults,
     ExecutionService,
     Launcher,
+    McpLaunches,
     PurgeExecutions,
     StagingHealth,
   ],

@@ -10,5 +10,6 @@ export * from './json/limits.js';
 export * from './json/read.js';
 export * from './json/write.js';
 export * from './configuration/index.js';
+export { nearest } from './configuration/nearest.js';
 export * from './logging/index.js';
 export * from './reference/index.js';

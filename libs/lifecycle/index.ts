@@ -4,5 +4,6 @@ export * from './precondition.js';
 export * from './refusal.js';
 export * from './statements.js';
 export * from './folder-path.js';
+export * from './new-root.js';
 export * from './browse.js';
 export * from './release-mark.js';

@@ -8,10 +8,11 @@ import {
   type Principal,
 } from '#libs/kernel';
 import { authorise } from '#libs/identity';
-import { decide, refusal, requireIfMatch, working } from '#libs/lifecycle';
+import { decide, newRootRefusal, refusal, requireIfMatch, working } from '#libs/lifecycle';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
 import { postureOf, versionedTransaction } from '#libs/templates';
 import type { DocumentWarning } from './document/notes.js';
+import { PipelineBrowseRepository } from './pipeline-browse.repository.js';
 import { pipelineNotFound } from './pipeline-reading.js';
 import { PipelineRepository, type PipelineEntity } from './pipeline.repository.js';
 import { pipelineView, type PipelineView } from './pipeline-views.js';
@@ -38,14 +39,26 @@ export class PipelineAuthoring {
     private readonly repository: PipelineRepository,
     private readonly validation: DocumentValidation,
     private readonly guard: ReferenceGuard,
+    private readonly browse: PipelineBrowseRepository,
   ) {}
 
-  /** Version 1 as a draft; the pointer names nothing until the first release. */
-  async create(principal: Principal, body: JsonValue): Promise<PipelineView> {
+  /**
+   * Version 1 as a draft; the pointer names nothing until the first release. `confirmNewRoot`: over MCP a new top-level
+   * folder is made on purpose only.
+   */
+  async create(
+    principal: Principal,
+    body: JsonValue,
+    options: { confirmNewRoot?: boolean } = {},
+  ): Promise<PipelineView> {
     const workspace = authorise(principal, 'pipeline.create');
     this.#requireAuthoring();
     const accepted = await this.validation.accept(workspace.id, body);
     const { document, stored } = accepted;
+    if (principal.surface === 'mcp' && options.confirmNewRoot !== true) {
+      const refused = newRootRefusal('pipeline', document.name, await this.browse.roots(workspace.id));
+      if (refused) throw refused;
+    }
     try {
       return await versionedTransaction(this.database, 'pipeline', async (tx) => {
         await this.guard.hold(tx, workspace.id, document);

@@ -65,6 +65,15 @@ export class PipelineBrowseRepository {
     return this.#count(levelSelection(workspaceId, prefix, status));
   }
 
+  /** Top-level folders that hold anything, discarded entries too. */
+  async roots(workspaceId: string): Promise<string[]> {
+    const [active, discarded] = await Promise.all([
+      this.folders(workspaceId, '', 'ACTIVE'),
+      this.folders(workspaceId, '', 'DISCARDED'),
+    ]);
+    return [...new Set([...active, ...discarded].map(({ segment }) => segment))].sort();
+  }
+
   /** The folders that stand directly in a folder, each with what its whole subtree holds. */
   async folders(
     workspaceId: string,

@@ -9,10 +9,20 @@ import {
   type Principal,
 } from '#libs/kernel';
 import { authorise } from '#libs/identity';
-import { decide, draftOf, nextVersion, refusal, requireIfMatch, working, type EntityState } from '#libs/lifecycle';
+import {
+  decide,
+  draftOf,
+  newRootRefusal,
+  nextVersion,
+  refusal,
+  requireIfMatch,
+  working,
+  type EntityState,
+} from '#libs/lifecycle';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
 import { postureOf } from './posture.js';
 import { refKey, type TemplateImport } from './pinned-template.js';
+import { TemplateBrowseRepository } from './template-browse.repository.js';
 import { TemplateCatalog } from './template-catalog.js';
 import { readTemplateFields, type TemplateBody, type TemplateFields } from './template-fields.js';
 import { templateNotFound } from './template-reading.js';
@@ -42,16 +52,28 @@ export class TemplateAuthoring {
     private readonly repository: TemplateRepository,
     private readonly catalog: TemplateCatalog,
     private readonly validation: TemplateValidation,
+    private readonly browse: TemplateBrowseRepository,
   ) {}
 
-  /** Version 1 as a draft, under the given name or a generated `test/t-…`. */
-  async create(principal: Principal, body: TemplateBody): Promise<TemplateView> {
+  /**
+   * Version 1 as a draft, under the given name or a generated `test/t-…`. `confirmNewRoot`: over MCP a new top-level folder
+   * is made on purpose only.
+   */
+  async create(
+    principal: Principal,
+    body: TemplateBody,
+    options: { confirmNewRoot?: boolean } = {},
+  ): Promise<TemplateView> {
     const workspace = authorise(principal, 'template.create');
     this.#requireAuthoring();
     const { fields, failures } = readTemplateFields(body, 'create');
     const name = fields.name ?? `test/t-${randomBytes(6).toString('hex')}`;
     refuse([...failures, ...(await this.validation.judge(workspace.id, `${name}@1`, fields))]);
     const { displayName, description } = fields;
+    if (principal.surface === 'mcp' && options.confirmNewRoot !== true) {
+      const refused = newRootRefusal('template', name, await this.browse.roots(workspace.id));
+      if (refused) throw refused;
+    }
     try {
       return await versionedTransaction(this.database, 'template', async (tx) => {
         await this.#holdImports(tx, workspace.id, fields.imports);

@@ -6,10 +6,13 @@ import type { CsrfCookie } from './csrf-cookie.js';
 import type { CsrfCheck } from './csrf.js';
 import { redirectToSignIn, isNavigation } from './navigation.js';
 import type { RateLimiter } from './rate-limit.js';
-import { isPublic } from './raw-path.js';
+import { presentedKey } from './presented-key.js';
+import { isPublic, type PathClass } from './raw-path.js';
 import { contextOf, factsOf, type RequestContext } from './request-context.js';
 
 const SAFE = new Set(['GET', 'HEAD']);
+/** Where a cookie is never looked at (03 §1, 06 §12). */
+const KEYS_ONLY: ReadonlySet<PathClass> = new Set(['endpoint', 'mcp']);
 
 export interface AuthenticationParts {
   authenticator: Authenticator;
@@ -32,6 +35,8 @@ export function authentication(parts: AuthenticationParts) {
       }
       return next();
     }
+    // No cookie counts there, so there is no token to ask for; a page of somebody else's is refused all the same.
+    if (context.path.class === 'mcp') await parts.csrf.requireOrigin(request);
     try {
       context.principal = await identify(parts, request, response, context);
     } catch (error) {
@@ -49,12 +54,14 @@ async function identify(
   response: Response,
   context: RequestContext,
 ): Promise<Principal | undefined> {
-  const key = request.get('DP-API-Key');
-  if (key !== undefined) return parts.authenticator.authenticateKey(key, factsOf(request, 'api_key'));
-  const session = context.path.class === 'endpoint' ? undefined : parts.cookies.session(request);
+  const pathClass = context.path.class;
+  const key = presentedKey(request);
+  const surface = pathClass === 'mcp' ? 'mcp' : 'api_key';
+  if (key !== undefined) return parts.authenticator.authenticateKey(key, factsOf(request, surface));
+  const session = KEYS_ONLY.has(pathClass) ? undefined : parts.cookies.session(request);
   if (session !== undefined) return identifySession(parts, request, response, context, session);
   // The GraphQL console's page is for everybody; it holds nothing but the way to sign in (03 §12).
-  if (context.path.class === 'graphql' && SAFE.has(request.method)) return undefined;
+  if (pathClass === 'graphql' && SAFE.has(request.method)) return undefined;
   throw new PenstockError('auth.api_key.missing');
 }
 

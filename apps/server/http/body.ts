@@ -30,13 +30,16 @@ export function announcedSize(limits: BodyLimits) {
 
 /**
  * Reads and parses a body: JSON with exact numbers, or the sign-in form. An absent body is `undefined`.
- * `/graphql` is scanned by the same rules and then parsed plainly, because its variables are doubles by protocol.
+ * `/graphql` is scanned by the same rules and then parsed plainly, because its variables are doubles by protocol;
+ * `/mcp` gets the bytes.
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
   if (!WITH_BODY.has(request.method)) return undefined;
   const { path } = contextOf(request);
   const bytes = await readAll(request, limitFor(request, limits));
   if (bytes.length === 0) return undefined;
+  // JSON-RPC says itself what is wrong with its text.
+  if (path.class === 'mcp') return bytes;
   const type = mediaType(request);
   if (path.class === 'login' && type === FORM) return formFields(bytes);
   if (type !== 'application/json') {

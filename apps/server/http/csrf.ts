@@ -15,6 +15,8 @@ export class CsrfCheck {
     private readonly trail: AccessTrail,
     /** Origin of `auth.base-url`, if set; otherwise the request's own Host is ours. */
     private readonly baseOrigin: string | undefined,
+    /** Origins that CORS lets in besides ours. */
+    private readonly allowedOrigins: ReadonlySet<string> = new Set(),
   ) {}
 
   /**
@@ -24,7 +26,21 @@ export class CsrfCheck {
    */
   async require(request: Request, sessionId: string): Promise<void> {
     const reason = this.#defect(request, sessionId);
-    if (reason === undefined) return;
+    if (reason !== undefined) await this.#refuse(request, reason);
+  }
+
+  /**
+   * Where cookies are never read: `Origin`, if sent, is ours or one that CORS allows (06 §12).
+   *
+   * @throws `auth.csrf.invalid` with `reason: origin`; audited
+   */
+  async requireOrigin(request: Request): Promise<void> {
+    const origin = request.get('Origin');
+    if (origin === undefined || this.allowedOrigins.has(origin)) return;
+    if (!this.#isOurs(origin, request.get('Host'))) await this.#refuse(request, 'origin');
+  }
+
+  async #refuse(request: Request, reason: 'missing' | 'mismatch' | 'origin'): Promise<never> {
     const { principal, correlationId, sourceIp, userAgent, path } = contextOf(request);
     await this.trail.csrfRejected(principal ?? { correlationId, sourceIp, userAgent }, path.path, reason);
     throw new PenstockError('auth.csrf.invalid', { details: { reason } });

@@ -5,11 +5,18 @@ import type { RouteTable } from './route-table.js';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** TRACE and other verbs that nothing here answers (04 §9.1), and OPTIONS that is no preflight: the verbs of the path. */
+/** The one verb of `/mcp` besides OPTIONS: there are no sessions to end and no streams to open (06 §12). */
+const MCP_METHODS = new Set(['POST', 'OPTIONS']);
+
+/**
+ * TRACE and other verbs that nothing here answers (04 §9.1), and OPTIONS that is no preflight: the verbs of the path.
+ * `/mcp` says so before it asks who is there: its clients try GET after every start, and some try it for ever.
+ */
 export function methods(routes: RouteTable) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    const { path } = contextOf(request).path;
-    if (!METHODS.has(request.method)) {
+    const { path, class: pathClass } = contextOf(request).path;
+    const known = pathClass === 'mcp' ? MCP_METHODS : METHODS;
+    if (!known.has(request.method)) {
       const allow = routes.allowed(path) ?? ['GET', 'HEAD', 'OPTIONS'];
       response.setHeader('Allow', allow.join(', '));
       throw new PenstockError('request.method_not_allowed', { details: { allow } });

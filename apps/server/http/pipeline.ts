@@ -59,7 +59,7 @@ export function installPipeline(express: Express, parts: PipelineParts): void {
       authenticator,
       cookies,
       limiter,
-      csrf: new CsrfCheck(csrf, cookies, trail, baseOrigin),
+      csrf: new CsrfCheck(csrf, cookies, trail, baseOrigin, new Set(origins)),
       csrfCookie: new CsrfCookie(authenticator, csrf, cookies),
     }),
   );

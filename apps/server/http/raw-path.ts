@@ -9,6 +9,7 @@ export type PathClass =
   | 'endpoint'
   | 'graphql'
   | 'graphql_stream'
+  | 'mcp'
   | 'login'
   | 'oidc'
   | 'password_reset'
@@ -35,6 +36,7 @@ const MAX_URL_BYTES = 8192;
 const EXACT: ReadonlyMap<string, PathClass> = new Map([
   ['/graphql', 'graphql'],
   ['/graphql/stream', 'graphql_stream'],
+  ['/mcp', 'mcp'],
   ['/login', 'login'],
   ['/logout', 'logout'],
   ['/workspace/switch', 'workspace_switch'],

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { RequestFacts } from '#libs/identity';
-import type { PenstockError, Principal } from '#libs/kernel';
+import type { PenstockError, Principal, WriteSurface } from '#libs/kernel';
 import type { ClassifiedPath } from './raw-path.js';
 
 /** What the request pipeline has found out so far; later steps and handlers read it, nothing re-derives it. */
@@ -39,7 +39,7 @@ export function findContext(request: Request): RequestContext | undefined {
 }
 
 /** The request as identity records it. */
-export function factsOf(request: Request, surface: 'session' | 'api_key'): RequestFacts {
+export function factsOf(request: Request, surface: WriteSurface): RequestFacts {
   const { correlationId, sourceIp, userAgent, path } = contextOf(request);
   return { correlationId, sourceIp, userAgent, path: path.path, method: request.method, surface };
 }

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { Authenticator, authoriseRequest, type OperationId } from '#libs/identity';
 import { isPenstockError, type PenstockError, type Principal } from '#libs/kernel';
 import { Cookies } from '../http/cookies.js';
+import { presentedKey } from '../http/presented-key.js';
 import { contextOf } from '../http/request-context.js';
 
 /** Judges again, while a stream is open, whether its credential still opens it (03 §5.3). */
@@ -27,7 +28,7 @@ export class StandingRight {
     const { correlationId, sourceIp, userAgent, path } = contextOf(request);
     const { surface, workspace } = principal;
     const facts = { correlationId, sourceIp, userAgent, surface, path: path.path, method: request.method };
-    const key = request.get('DP-API-Key');
+    const key = presentedKey(request);
     if (key !== undefined) return this.authenticator.authenticateKey(key, facts);
     const session = this.cookies.session(request) ?? '';
     return this.authenticator.authenticateSession(session, { ...facts, workspaceHeader: workspace?.name });

@@ -1,0 +1,65 @@
+import { Controller, Post, Req, Res } from '@nestjs/common';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Request, Response } from 'express';
+import { Configuration, writeJson, type Principal } from '#libs/kernel';
+import { Caller } from '../http/caller.decorator.js';
+import { clientGone } from '../http/client-gone.js';
+import { Operation } from '../http/operation.decorator.js';
+import { contextOf } from '../http/request-context.js';
+import { readMessages, type Messages } from './protocol/read-messages.js';
+import { RequestServers } from './protocol/request-server.js';
+import { RpcError } from './protocol/rpc-error.js';
+
+/** The one tool whose call may take long, and which then tells how it gets on. */
+const LONG_TOOL = 'pipelines_execute';
+
+/**
+ * The MCP door: stateless streamable HTTP, one server of the protocol's library per request (06 §12). `reference.read` is
+ * what every user key may do; each tool is judged by its own operation.
+ */
+@Controller('/mcp')
+export class McpController {
+  readonly #commentMs: number;
+
+  constructor(
+    private readonly servers: RequestServers,
+    configuration: Configuration,
+  ) {
+    this.#commentMs = configuration.get('datapipelines.sse.heartbeat-interval-seconds') * 1000;
+  }
+
+  @Post()
+  @Operation('reference.read')
+  async answer(@Caller() principal: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
+    const messages = readable(request, response);
+    if (!messages) return;
+    // A batch is worth its messages; the first is spent already.
+    await contextOf(request).spend?.(messages.count - 1);
+    const server = this.servers.create({ principal, messages, signal: clientGone(response).signal });
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: undefined,
+      enableJsonResponse: !messages.wantsProgress(LONG_TOOL),
+      keepAliveMs: this.#commentMs,
+    });
+    response.once('close', () => void server.close());
+    response.setHeader('Cache-Control', 'no-store');
+    await server.connect(transport as Transport);
+    await transport.handleRequest(request, response, messages.plain);
+  }
+}
+
+/** The messages, or undefined when the refusal is sent. */
+function readable(request: Request, response: Response): Messages | undefined {
+  try {
+    return readMessages(request.body as Uint8Array | undefined);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { code, message, data } = error;
+    response.status(400);
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Cache-Control', 'no-store');
+    response.end(writeJson({ jsonrpc: '2.0', id: null, error: { code, message, data } }));
+    return undefined;
+  }
+}

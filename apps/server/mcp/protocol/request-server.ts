@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { Notification, Request, Result } from '@modelcontextprotocol/sdk/types.js';
+import { isExactNumber, isJsonObject, Logger, type JsonObject, type JsonValue, type Principal } from '#libs/kernel';
+import { BuildInfo } from '../../health/build-info.js';
+import { LISTED_TOOLS } from '../tools/tool-catalogue.js';
+import { ToolDispatcher } from '../tools/tool-dispatcher.js';
+import type { ProgressStep } from '../tools/tool.js';
+import { INSTRUCTIONS } from './instructions.js';
+import type { Messages } from './read-messages.js';
+import { invalidParams, RPC, RpcError } from './rpc-error.js';
+
+type Extra = RequestHandlerExtra<Request, Notification>;
+
+/** What one HTTP request brings. */
+export interface McpRequest {
+  principal: Principal;
+  messages: Messages;
+  /** Aborts when the client is gone. */
+  signal: AbortSignal;
+}
+
+/** The methods of the protocol. A server of the library lives for one HTTP request and knows one principal. */
+@Injectable()
+export class RequestServers {
+  constructor(
+    private readonly tools: ToolDispatcher,
+    private readonly build: BuildInfo,
+    private readonly log: Logger,
+  ) {}
+
+  create(request: McpRequest): Server {
+    const server = new Server(
+      { name: 'datapipelines', title: 'Penstock', version: this.build.version },
+      {
+        capabilities: { tools: { listChanged: false } },
+        instructions: INSTRUCTIONS,
+        jsonSchemaValidator: JUDGES_NOTHING,
+      },
+    );
+    // Parameters are read from the exact text: the library's own schemas would have opinions of their own about them.
+    server.fallbackRequestHandler = (message, extra) =>
+      this.#answer(message.method, paramsOf(request, extra), request, extra as Extra);
+    server.onerror = (error) =>
+      this.log.debug('An answer could not be sent.', { correlation_id: request.principal.correlationId, error });
+    return server;
+  }
+
+  async #answer(method: string, params: JsonObject, request: McpRequest, extra: Extra): Promise<Result> {
+    switch (method) {
+      case 'tools/list':
+        refuseCursor(params);
+        return { tools: LISTED_TOOLS };
+      case 'tools/call':
+        return this.#call(params, request, extra);
+      default:
+        throw new RpcError(RPC.methodNotFound, `There is no method “${method.slice(0, 64)}” here.`);
+    }
+  }
+
+  #call(params: JsonObject, { principal, signal }: McpRequest, extra: Extra): Promise<Result> {
+    const { name } = params;
+    if (typeof name !== 'string') throw invalidParams('“name” is required: the name of a tool.');
+    return this.tools.call(name, params['arguments'], { principal, signal, progress: progressOf(params, extra) });
+  }
+}
+
+/** The library makes a schema compiler for each server; only servers that question their clients need one. */
+const JUDGES_NOTHING = {
+  getValidator: () => () => {
+    throw new RpcError(RPC.internal, 'Nothing is asked of clients here.');
+  },
+};
+
+function paramsOf({ messages }: McpRequest, { requestId }: { requestId: string | number }): JsonObject {
+  const params = messages.exactParams.get(requestId);
+  if (params === undefined) return {};
+  if (isJsonObject(params)) return params;
+  throw invalidParams('“params” must be an object.');
+}
+
+/** Everything fits one page, so no cursor was ever given out. */
+function refuseCursor(params: JsonObject): void {
+  if (params['cursor'] !== undefined)
+    throw invalidParams('“cursor” is none of this list. Leave it out: there is one page.');
+}
+
+function progressOf(params: JsonObject, extra: Extra): ((step: ProgressStep) => Promise<void>) | undefined {
+  const meta = params['_meta'];
+  const progressToken = isJsonObject(meta) ? tokenOf(meta['progressToken']) : undefined;
+  if (progressToken === undefined) return undefined;
+  return async (step) => {
+    await extra.sendNotification({ method: 'notifications/progress', params: { progressToken, ...step } });
+  };
+}
+
+function tokenOf(value: JsonValue | undefined): string | number | undefined {
+  if (isExactNumber(value)) return Number(value.toString());
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,41 @@
+import type { JsonSchema } from './arguments.js';
+
+/** Short forms for the schemas of results. Members are never closed: an answer may grow without breaking a client. */
+export const TEXT: JsonSchema = { type: 'string' };
+export const TEXT_OR_NULL: JsonSchema = { type: ['string', 'null'] };
+export const WHOLE: JsonSchema = { type: 'integer' };
+export const WHOLE_OR_NULL: JsonSchema = { type: ['integer', 'null'] };
+export const YES_OR_NO: JsonSchema = { type: 'boolean' };
+export const OBJECT: JsonSchema = { type: 'object' };
+export const OBJECT_OR_NULL: JsonSchema = { type: ['object', 'null'] };
+export const ANYTHING: JsonSchema = {};
+
+export function list(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+/** An object; `required` are the members that are always there. */
+export function result(properties: Readonly<Record<string, JsonSchema>>, ...required: string[]): JsonSchema {
+  return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
+}
+
+/** A list as the member `items` of a structured result. */
+export function listResult(items: JsonSchema): JsonSchema {
+  return result({ items: list(items) }, 'items');
+}
+
+/** Columns of rows. */
+export const SCHEMA = list(
+  result({ name: TEXT, type: TEXT, precision: WHOLE, scale: WHOLE, nullable: YES_OR_NO }, 'name', 'type'),
+);
+/** Rows as lists of cells in the order of the columns. */
+export const ROWS = list({ type: 'array' });
+
+/** What a write answers. */
+export const SAVED = result(
+  { id: TEXT, version: WHOLE, status: TEXT, body_hash: TEXT, warnings: list(OBJECT) },
+  'id',
+  'version',
+  'status',
+  'body_hash',
+);

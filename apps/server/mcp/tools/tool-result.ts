@@ -1,0 +1,40 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { writeJson, type PenstockError } from '#libs/kernel';
+import { writable } from '../protocol/exact-json.js';
+import type { ToolDeclaration } from './tool.js';
+
+/** A refusal that a tool has put together itself, such as the record of a failed run with the run's id beside it. */
+export class RefusedResult {
+  constructor(
+    readonly code: string,
+    readonly body: object,
+  ) {}
+}
+
+/** The result of a call: its JSON text, and the same as an object for clients that read structured results. */
+export function successResult({ wrappedAs }: ToolDeclaration, value: unknown, correlationId: string): CallToolResult {
+  const structured = wrappedAs === undefined || isObject(value) ? value : { [wrappedAs]: value };
+  return {
+    content: [{ type: 'text', text: writeJson(value) }],
+    structuredContent: writable(structured) as Record<string, unknown>,
+    isError: false,
+    _meta: { correlation_id: correlationId },
+  };
+}
+
+/** The error of every other door, for the model to read. */
+export function refusedResult(body: object, correlationId: string): CallToolResult {
+  return {
+    content: [{ type: 'text', text: writeJson(body) }],
+    isError: true,
+    _meta: { correlation_id: correlationId },
+  };
+}
+
+export function refusalBody(error: PenstockError, baseUrl: string, correlationId: string) {
+  return { error: { ...error.toBody(baseUrl), correlation_id: correlationId } };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
