@@ -25,6 +25,7 @@ import { ExecutionInserts } from './records/execution-inserts.js';
 import { FinishedRuns } from './records/finished-runs.js';
 import { PurgeExecutions } from './records/purge-executions.js';
 import { ResultReader } from './results/result-reader.js';
+import { NodeTrial } from './trial/node-trial.js';
 import { StagingHealth } from './staging/staging-health.js';
 
 /** One instance of everything: the process owns one engine, however many doors use it. */
@@ -47,6 +48,7 @@ import { StagingHealth } from './staging/staging-health.js';
     Idempotency,
     Launcher,
     McpLaunches,
+    NodeTrial,
     PurgeExecutions,
     ResultReader,
     Retention,
@@ -63,6 +65,7 @@ import { StagingHealth } from './staging/staging-health.js';
     ExecutionService,
     Launcher,
     McpLaunches,
+    NodeTrial,
     PurgeExecutions,
     StagingHealth,
   ],

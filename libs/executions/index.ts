@@ -1,4 +1,5 @@
 export { ExecutionsModule } from './executions.module.js';
+export { NodeTrial, type TrialRequest, type TrialView } from './trial/node-trial.js';
 export { McpLaunches } from './launch/mcp-launches.js';
 export { Launcher } from './launch/launcher.js';
 export type { Launched, LaunchRequest } from './launch/launch-request.js';

@@ -1,6 +1,7 @@
 export * from './document/pipeline-document.js';
 export type { DocumentWarning } from './document/notes.js';
 export { bindParameters, bindTextParameters, type BoundParameters } from './binding/bind-parameters.js';
+export { sampleValue } from './validation/dry-context.js';
 export { ContextBuilder, encodeContext, type ExecutionFacts } from './binding/context-builder.js';
 export { CalculatorScope } from './binding/calculator-scope.js';
 export { isReadOnlyPipeline, type ReadOnlyVerdict } from './read-only-pipeline.js';

@@ -21,6 +21,8 @@ import type { TemplateSummaryRow } from './template-views.js';
 export interface TemplateFilter {
   /** Dialect of the working version; a word that is none matches nothing. */
   dialect?: string | undefined;
+  /** Libraries only, or only what is none. */
+  isLibrary?: boolean | undefined;
   /** Substring of path, display name or description, in any case. */
   q?: string | undefined;
   /** Default ACTIVE. */
@@ -132,6 +134,7 @@ function filtered(workspaceId: string, filter: TemplateFilter): Selection {
   const values: unknown[] = [workspaceId];
   const parts = ['e.workspace_id = $1', statusPredicate(TEMPLATE_TABLES, filter.status ?? 'ACTIVE')];
   if (filter.dialect) parts.push(`w.dialect = $${values.push(filter.dialect)}`);
+  if (filter.isLibrary !== undefined) parts.push(`w.is_library = $${values.push(filter.isLibrary)}`);
   if (filter.q) parts.push(searchPredicate(values.push(searchPattern(filter.q))));
   return { tables: TEMPLATE_TABLES, columns: COLUMNS, where: parts.join(' AND '), values };
 }

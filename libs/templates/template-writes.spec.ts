@@ -9,6 +9,7 @@ describe('creating templates', () => {
     const view = await bench.authoring.create(
       bench.team.principal({ via: 'mcp' }),
       bench.body({ display_name: 'Ünï ✓' }),
+      { confirmNewRoot: true },
     );
     expect(view).toMatchObject({
       version: 1,

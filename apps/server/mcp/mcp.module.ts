@@ -1,19 +1,36 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '#libs/audit';
 import { ChecksModule } from '#libs/checks';
+import { DatasourcesModule } from '#libs/datasources';
+import { EndpointsModule } from '#libs/endpoints';
 import { ExecutionsModule } from '#libs/executions';
 import { IdentityModule } from '#libs/identity';
 import { PipelinesModule } from '#libs/pipelines';
+import { TemplatesModule } from '#libs/templates';
 import { McpController } from './mcp.controller.js';
 import { RequestServers } from './protocol/request-server.js';
+import { CalculatorTools } from './tools/calculators/calculator-tools.js';
+import { DatasourceTools } from './tools/datasources/datasource-tools.js';
+import { EndpointTools } from './tools/endpoints/endpoint-tools.js';
+import { ExecutionTools } from './tools/executions/execution-tools.js';
 import { PipelineTools } from './tools/pipelines/pipeline-tools.js';
 import { RunTools } from './tools/pipelines/run-tools.js';
+import { TemplateTools } from './tools/templates/template-tools.js';
 import { ToolAudit } from './tools/tool-audit.js';
 import { TOOL_FAMILIES, ToolDispatcher } from './tools/tool-dispatcher.js';
 import type { ToolFamily } from './tools/tool.js';
 
-const FAMILIES = [IdentityModule, AuditModule, PipelinesModule, ChecksModule, ExecutionsModule];
-const TOOLS = [PipelineTools, RunTools];
+const FAMILIES = [
+  IdentityModule,
+  AuditModule,
+  DatasourcesModule,
+  TemplatesModule,
+  PipelinesModule,
+  ChecksModule,
+  ExecutionsModule,
+  EndpointsModule,
+];
+const TOOLS = [PipelineTools, RunTools, TemplateTools, DatasourceTools, ExecutionTools, CalculatorTools, EndpointTools];
 
 /** The MCP door: thin tools over the services that REST and GraphQL use (06 §12). */
 @Module({

@@ -16,7 +16,7 @@ import { ProbeSlots } from './probe-slots.js';
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** What asked for the read, as the audit row names it. */
-export type AuthorTool = 'sql_probe' | 'preview_rows' | 'evidence';
+export type AuthorTool = 'sql_probe' | 'preview_rows' | 'evidence' | 'execute_node';
 
 export interface AuthorStatement {
   sql: string;

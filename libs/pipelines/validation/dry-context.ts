@@ -19,7 +19,8 @@ const SAMPLES: Readonly<Record<ParameterDeclaration['type'], string>> = {
   TIMESTAMP: '2026-01-01T12:00:00Z',
 };
 
-function sample(type: ColumnType): TypedValue {
+/** A value that stands in for one nobody gave: of the type, never null. */
+export function sampleValue(type: ColumnType): TypedValue {
   const full = type.scale === type.precision && type.scale !== undefined;
   // With no digit before the point 1 does not fit; a zero fits every precision.
   const text = type.type === 'DECIMAL' || type.type === 'BIGDECIMAL' ? decimalSample(type.scale, full) : undefined;
@@ -45,10 +46,10 @@ export function dryContexts(
   computed: ReadonlyMap<string, ColumnType | undefined> = new Map(),
 ): Map<string, ContextValue>[] {
   const base = new Map(surroundings);
-  for (const name of undeclarable) base.set(name, { ...sample({ type: 'STRING' }), origin: 'parameter', sample: true });
+  for (const name of undeclarable) base.set(name, { ...sampleValue({ type: 'STRING' }), origin: 'parameter', sample: true });
   for (const [key, type] of computed) {
     if (!base.has(key) || surroundings.has(key)) {
-      base.set(key, { ...sample(type ?? { type: 'STRING' }), origin: 'calculator', sample: true });
+      base.set(key, { ...sampleValue(type ?? { type: 'STRING' }), origin: 'calculator', sample: true });
     }
   }
   const booleans: string[] = [];
@@ -59,7 +60,7 @@ export function dryContexts(
       name,
       given?.ok
         ? { type, value: given.value, origin: 'parameter' }
-        : { ...sample(type), origin: 'parameter', sample: true },
+        : { ...sampleValue(type), origin: 'parameter', sample: true },
     );
     if (type.type === 'BOOLEAN' && booleans.length < MAX_VARIED) booleans.push(name);
   }

@@ -7,11 +7,6 @@ import { inputSchema, scopeOf } from './tool.js';
 
 /** Tools of the contract whose families are not served yet; empty once all 41 are. */
 const NOT_YET = [
-  'pipelines_execute_node', 'templates_list', 'templates_get', 'templates_used_by', 'templates_create', 'templates_update',
-  'templates_render', 'templates_purge_draft', 'datasources_list', 'datasources_get', 'datasources_test',
-  'datasources_get_schemas', 'datasources_get_tables', 'datasources_get_columns', 'datasources_get_table_stats',
-  'datasources_preview_rows', 'sql_probe', 'executions_list', 'executions_get', 'executions_get_result', 'executions_cancel',
-  'calculators_list', 'calculators_get', 'endpoints_create', 'endpoints_delete', 'endpoints_list', 'endpoints_get',
   'lake_tables_register', 'lake_tables_import', 'lake_tables_unregister', 'semantics_record', 'semantics_list',
   'semantics_retire', 'docs_list', 'docs_get',
 ]; // prettier-ignore

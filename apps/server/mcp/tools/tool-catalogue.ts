@@ -1,12 +1,23 @@
 import { nearest } from '#libs/kernel';
+import { CALCULATOR_TOOLS } from './calculators/calculator-declarations.js';
+import { DATASOURCE_TOOLS } from './datasources/datasource-declarations.js';
+import { ENDPOINT_TOOLS } from './endpoints/endpoint-declarations.js';
+import { EXECUTION_TOOLS, TRIAL_TOOLS } from './executions/execution-declarations.js';
 import { CHECK_TOOLS, PIPELINE_TOOLS } from './pipelines/pipeline-declarations.js';
+import { TEMPLATE_TOOLS } from './templates/template-declarations.js';
 import { listedTool, type ToolDeclaration } from './tool.js';
 
-/** Every tool, in the order of contract 06 §12. The same for every key: rights are judged at the call. */
-export const DECLARATIONS: readonly ToolDeclaration[] = [
-  ...Object.values(PIPELINE_TOOLS),
-  ...Object.values(CHECK_TOOLS),
-] as unknown as ToolDeclaration[];
+/** Every tool by its family. The same for every key: rights are judged at the call (06 §12). */
+export const TOOL_GROUPS: readonly { title: string; tools: readonly ToolDeclaration[] }[] = [
+  group('Pipelines', PIPELINE_TOOLS, CHECK_TOOLS, TRIAL_TOOLS),
+  group('Templates', TEMPLATE_TOOLS),
+  group('Datasources', DATASOURCE_TOOLS),
+  group('Runs', EXECUTION_TOOLS),
+  group('Calculators', CALCULATOR_TOOLS),
+  group('Endpoints', ENDPOINT_TOOLS),
+];
+
+export const DECLARATIONS: readonly ToolDeclaration[] = TOOL_GROUPS.flatMap(({ tools }) => tools);
 
 /** What `tools/list` answers. */
 export const LISTED_TOOLS: readonly Record<string, unknown>[] = DECLARATIONS.map(listedTool);
@@ -17,4 +28,8 @@ export function nearestTool(name: string): string | undefined {
     name,
     DECLARATIONS.map((declaration) => declaration.name),
   );
+}
+
+function group(title: string, ...families: readonly object[]) {
+  return { title, tools: families.flatMap((family) => Object.values(family) as ToolDeclaration[]) };
 }

@@ -74,14 +74,17 @@ export class ToolDispatcher {
         mark(record, 'invalid');
         throw failure;
       }
-      return this.#refused(toPenstockError(failure), name, correlationId, record);
+      return this.#refused(toPenstockError(failure), name, call, record);
     }
   }
 
-  #refused(error: PenstockError, tool: string, correlationId: string, record: CallRecord): CallToolResult {
+  #refused(error: PenstockError, tool: string, { principal, signal }: ToolCall, record: CallRecord): CallToolResult {
+    const { correlationId } = principal;
     if (error.code === 'internal') {
       mark(record, 'failed', error.code);
-      this.log.error('A tool failed.', { tool, correlation_id: correlationId, error: error.cause ?? error });
+      // What a client breaks off by leaving is nobody's fault.
+      if (!signal.aborted)
+        this.log.error('A tool failed.', { tool, correlation_id: correlationId, error: error.cause ?? error });
       throw new RpcError(RPC.internal, 'The server failed to answer.', { correlation_id: correlationId });
     }
     mark(record, 'refused', error.code);
