@@ -4,7 +4,13 @@ import { ExecutionResults, Launcher, type TerminalOutcome } from '#libs/executio
 import { authorise, workspaceOf } from '#libs/identity';
 import { newId, PenstockError, type Failure, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
-import { bindTextParameters, PipelineCatalog, type BoundParameters, type RunnableVersion } from '#libs/pipelines';
+import {
+  bindTextParameters,
+  PipelineCatalog,
+  ReadOnlyPipelines,
+  type BoundParameters,
+  type RunnableVersion,
+} from '#libs/pipelines';
 import { EndpointRegistry } from './endpoint-registry.js';
 import { requireReadOnly } from './endpoint.service.js';
 import { ENDPOINT_ROOT } from './path-pattern.js';
@@ -30,6 +36,7 @@ export class EndpointServer {
     private readonly database: Database,
     private readonly registry: EndpointRegistry,
     private readonly pipelines: PipelineCatalog,
+    private readonly readOnly: ReadOnlyPipelines,
     private readonly launcher: Launcher,
     private readonly results: ExecutionResults,
     private readonly audit: AuditLog,
@@ -87,7 +94,7 @@ export class EndpointServer {
   async #servable(endpoint: PublishedEndpoint): Promise<RunnableVersion> {
     const pipeline = await this.pipelines.released(endpoint.workspaceId, endpoint.pipelineId);
     if (!pipeline || pipeline.status !== 'RELEASED') throw new PenstockError('endpoint.pipeline_not_released');
-    requireReadOnly(pipeline.document, 503);
+    requireReadOnly(await this.readOnly.judge(endpoint.workspaceId, pipeline.document), 503);
     return pipeline;
   }
 

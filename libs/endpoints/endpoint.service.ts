@@ -12,7 +12,7 @@ import {
   type Principal,
 } from '#libs/kernel';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
-import { isReadOnlyPipeline, PipelineCatalog, type PipelineDocument } from '#libs/pipelines';
+import { PipelineCatalog, ReadOnlyPipelines, type ReadOnlyVerdict } from '#libs/pipelines';
 import { EndpointRegistry } from './endpoint-registry.js';
 import { endpointView, type EndpointView } from './endpoint-views.js';
 import { parsePathPattern, withoutRoot, type PathPattern } from './path-pattern.js';
@@ -37,6 +37,7 @@ export class EndpointService {
     private readonly database: Database,
     private readonly endpoints: PublishedEndpointRepository,
     private readonly pipelines: PipelineCatalog,
+    private readonly readOnly: ReadOnlyPipelines,
     private readonly registry: EndpointRegistry,
     private readonly audit: AuditLog,
     private readonly configuration: Configuration,
@@ -150,7 +151,7 @@ export class EndpointService {
         ? undefined
         : ((await this.pipelines.released(workspaceId, id)) ?? (await this.pipelines.forRun(workspaceId, id)));
     if (!pipeline) throw new PenstockError('pipeline.execution.not_found');
-    requireReadOnly(pipeline.document, 409);
+    requireReadOnly(await this.readOnly.judge(workspaceId, pipeline.document), 409);
     const unknown = pattern.variables.find((name) => !pipeline.document.parameters.has(name));
     if (unknown !== undefined) {
       throw new PenstockError('endpoint.path_variable_unknown', {
@@ -177,8 +178,7 @@ export class EndpointService {
 }
 
 /** @throws `endpoint.pipeline_not_readonly` with the node that writes */
-export function requireReadOnly(document: PipelineDocument, status: 409 | 503): void {
-  const verdict = isReadOnlyPipeline(document);
+export function requireReadOnly(verdict: ReadOnlyVerdict, status: 409 | 503): void {
   if (verdict.ok) return;
   throw new PenstockError('endpoint.pipeline_not_readonly', {
     message: `The node “${verdict.nodeId}” writes; only pipelines that read may be served by GET.`,

@@ -23,6 +23,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postg
 import { DataReadyRows } from './events/data-ready-rows.js';
 import { ExecutionEvents, type EventFrame } from './events/execution-events.js';
 import { ExecutionMetrics } from './execution-metrics.js';
+import { ChildLauncher } from './family/child-launcher.js';
 import { Drain } from './instance/drain.js';
 import { ExecutionInstance } from './instance/execution-instance.js';
 import { ExecutionJobs } from './jobs/execution-jobs.js';
@@ -49,6 +50,10 @@ export interface TestNode {
   sql?: string;
   /** `kind`, `inputs` and the keys of a CALCULATOR node, which has no SQL. */
   calculator?: object;
+  /** Id of the pipeline a PIPELINE node calls, in version 1. */
+  child?: string;
+  /** What the child is given. */
+  parameters?: object;
   type?: 'DQL' | 'DML' | 'DDL';
   source?: string;
   dialect?: string;
@@ -107,12 +112,17 @@ export class TestWorkspace {
     const status = body.draft ? 'DRAFT' : 'RELEASED';
     const stored = [];
     for (const node of nodes) {
-      const { id: nodeId, type = 'DQL', source = 'tempdb', output, after = [], settings } = node;
+      const { id: nodeId, type = 'DQL', source = 'tempdb', output, after = [], settings, child, parameters } = node;
       if (node.calculator) {
         stored.push({ id: nodeId, type: 'CALCULATOR', depends_on: after, settings, ...node.calculator });
         continue;
       }
-      const template = await this.#template(`t/${id}/${nodeId}`, node.sql ?? '', node.dialect ?? 'DUCKDB');
+      if (child !== undefined) {
+        const pipeline = { name: `p/${child}`, version: 1 };
+        stored.push({ id: nodeId, type: 'PIPELINE', pipeline, parameters, depends_on: after, output, settings });
+        continue;
+      }
+      const template = await this.#template(`t/${id}/${nodeId}`, node.sql ?? 'SELECT 1', node.dialect ?? 'DUCKDB');
       stored.push({ id: nodeId, type, source, template, depends_on: after, output, settings });
     }
     const document = {
@@ -187,16 +197,30 @@ export class TestInstance {
     const renderer = new TemplateRenderer(config);
     const contexts = new ContextBuilder(config);
     const access = datasources ?? NO_DATASOURCES;
-    this.instance = new ExecutionInstance(config, database, store, renderer, access, contexts, metrics, logger);
+    const catalog = new PipelineCatalog(database);
+    const templates = new TemplateCatalog(database);
+    const inserts = new ExecutionInserts(database);
+    const children = new ChildLauncher(catalog, templates, inserts, config);
+    this.instance = new ExecutionInstance(
+      config,
+      database,
+      store,
+      renderer,
+      access,
+      contexts,
+      metrics,
+      logger,
+      children,
+    );
     const repository = new ExecutionRepository(database);
     const visible = new VisibleExecutions(repository);
     const reader = new ResultReader(store);
     const rows = new DataReadyRows(reader);
     const table = new EventTable(database);
     this.launcher = new Launcher(
-      new PipelineCatalog(database),
-      new TemplateCatalog(database),
-      new ExecutionInserts(database),
+      catalog,
+      templates,
+      inserts,
       new Idempotency(store, database, config),
       new FinishedRuns(database, this.instance),
       this.instance,

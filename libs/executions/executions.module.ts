@@ -7,6 +7,7 @@ import { TemplatesModule } from '#libs/templates';
 import { DataReadyRows } from './events/data-ready-rows.js';
 import { ExecutionEvents } from './events/execution-events.js';
 import { ExecutionMetrics } from './execution-metrics.js';
+import { ChildLauncher } from './family/child-launcher.js';
 import { Drain } from './instance/drain.js';
 import { ExecutionInstance } from './instance/execution-instance.js';
 import { ExecutionJobs } from './jobs/execution-jobs.js';
@@ -33,6 +34,7 @@ import { StagingHealth } from './staging/staging-health.js';
   imports: [AuditModule, DatasourcesModule, TemplatesModule, PipelinesModule],
   providers: [
     { provide: ExecutionMetrics, useFactory: () => new ExecutionMetrics(register) },
+    ChildLauncher,
     DataReadyRows,
     Drain,
     EventTable,

@@ -4,7 +4,8 @@ export { bindParameters, bindTextParameters, type BoundParameters } from './bind
 export { sampleValue } from './validation/dry-context.js';
 export { ContextBuilder, encodeContext, type ExecutionFacts } from './binding/context-builder.js';
 export { CalculatorScope } from './binding/calculator-scope.js';
-export { isReadOnlyPipeline, type ReadOnlyVerdict } from './read-only-pipeline.js';
+export { contextReference, type SuppliedValue } from './composition/context-reference.js';
+export { ReadOnlyPipelines, type ReadOnlyVerdict } from './read-only-pipeline.js';
 export { PipelineCatalog, type RunnableVersion } from './pipeline-catalog.js';
 export { PipelineAuthoring, type ValidationReport } from './pipeline-authoring.js';
 export { PipelineReading, type PipelineLevel } from './pipeline-reading.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isUuid } from '#libs/kernel';
 import type { VersionStatus } from '#libs/lifecycle';
 import { Database, type Queryable } from '#libs/persistence';
-import type { PipelineDocument } from './document/pipeline-document.js';
+import type { PipelineDocument, PipelineRef } from './document/pipeline-document.js';
 import { readStoredDocument } from './document/stored-document.js';
 
 /** One version of a pipeline, ready to be launched. */
@@ -29,11 +29,13 @@ interface RunnableRow {
   releasedAt: string | null;
 }
 
-const SELECT = `
+const COLUMNS_FROM = `
   SELECT p.id AS "pipelineId", p.workspace_id AS "workspaceId", p.name, v.version, v.status,
          v.body_hash AS "bodyHash", v.body_json AS body, v.released_at AS "releasedAt"
     FROM pipelines p JOIN pipeline_versions v ON v.pipeline_id = p.id
-   WHERE p.workspace_id = $1 AND p.id = $2 AND v.status <> 'DISCARDED'`;
+   WHERE p.workspace_id = $1 AND v.status <> 'DISCARDED'`;
+const SELECT = `${COLUMNS_FROM} AND p.id = $2`;
+const SELECT_BY_NAME = `${COLUMNS_FROM} AND p.name = $2`;
 
 /** What executions and endpoints ask of a pipeline. Authorises nothing: its callers did. */
 @Injectable()
@@ -70,6 +72,20 @@ export class PipelineCatalog {
   ): Promise<RunnableVersion | undefined> {
     if (!isUuid(pipelineId)) return undefined;
     const rows = await q.query<RunnableRow>(`${SELECT} AND v.version = p.current_version`, [workspaceId, pipelineId]);
+    return runnable(rows[0]);
+  }
+
+  /** The version a PIPELINE node pins, by name. Undefined when the workspace has none, or it was discarded. */
+  async pinned(
+    workspaceId: string,
+    { name, version }: PipelineRef,
+    q: Queryable = this.database,
+  ): Promise<RunnableVersion | undefined> {
+    const rows = await q.query<RunnableRow>(`${SELECT_BY_NAME} AND v.version = $3::bigint`, [
+      workspaceId,
+      name,
+      version,
+    ]);
     return runnable(rows[0]);
   }
 

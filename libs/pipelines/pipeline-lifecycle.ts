@@ -16,7 +16,8 @@ import {
 } from '#libs/lifecycle';
 import { Database, type Transaction } from '#libs/persistence';
 import { ExclusiveDrafts, postureOf, TemplateReleases, versionedTransaction } from '#libs/templates';
-import { templatePins } from './document/pipeline-document.js';
+import { PipelinePinGuard } from './composition/pipeline-pin-guard.js';
+import { pipelinePins, templatePins } from './document/pipeline-document.js';
 import { readStoredDocument, storedTree } from './document/stored-document.js';
 import { pipelineNotFound } from './pipeline-reading.js';
 import { ExecutionPurge, PublishedEndpointReferences, ReleaseGate } from './ports.js';
@@ -71,6 +72,7 @@ export class PipelineLifecycle {
     private readonly repository: PipelineRepository,
     private readonly validation: DocumentValidation,
     private readonly guard: ReferenceGuard,
+    private readonly pins: PipelinePinGuard,
     private readonly templates: TemplateReleases,
     private readonly exclusives: ExclusiveDrafts,
     private readonly executions: ExecutionPurge,
@@ -107,7 +109,7 @@ export class PipelineLifecycle {
     return this.#act(principal, 'pipeline.release', pipelineId, async (act) => {
       const decision = this.#decide('release', act, { baseHash });
       await this.repository.lockVersion(act.tx, act.entity.id, draft.version);
-      await this.guard.holdDatasources(act.tx, workspace.id, document);
+      await this.guard.holdAllButTemplates(act.tx, workspace.id, document);
       const pins = templatePins(document);
       const cause = { pipelineId: act.entity.id, version: draft.version };
       const { notReleased, released } = await this.templates.settlePins(
@@ -137,6 +139,7 @@ export class PipelineLifecycle {
     return this.#act(principal, 'pipeline.discard', pipelineId, async (act) => {
       const decision = this.#decide('discard', act, { version });
       await this.repository.lockVersion(act.tx, act.entity.id, version);
+      await this.pins.refuseWhilePinned(act.tx, act.workspace.id, act.entity.name, version);
       await this.#carryOut(act, decision);
       await this.#record(act, 'pipeline.version.discarded', version);
       return version;
@@ -146,6 +149,9 @@ export class PipelineLifecycle {
   async restore(principal: Principal, pipelineId: string, version: number): Promise<PipelineView> {
     return this.#act(principal, 'pipeline.restore', pipelineId, async (act) => {
       const decision = this.#decide('restore', act, { version });
+      const row = await this.repository.version(act.workspace.id, pipelineId, version, act.tx);
+      const document = row && readStoredDocument(row.body);
+      if (document) await this.pins.refuseDiscardedPins(act.tx, act.workspace.id, pipelinePins(document));
       await this.#carryOut(act, decision);
       await this.#record(act, 'pipeline.version.restored', version);
       return version;
@@ -217,6 +223,7 @@ export class PipelineLifecycle {
     const whole = decision.effect.kind === 'deleteEntity';
     await this.repository.lockVersion(tx, entity.id, version);
     if (whole) {
+      await this.pins.refuseWhilePinned(tx, act.workspace.id, entity.name);
       const endpoints = await this.endpoints.namesFor(tx, entity.id);
       if (endpoints.length > 0) {
         throw new PenstockError('pipeline.version.pinned', {

@@ -3,6 +3,9 @@ import { AuditModule } from '#libs/audit';
 import { DatasourcesModule } from '#libs/datasources';
 import { TemplatesModule } from '#libs/templates';
 import { ContextBuilder } from './binding/context-builder.js';
+import { CompositionValidation } from './composition/composition-validation.js';
+import { PinnedPipelines } from './composition/pinned-pipelines.js';
+import { PipelinePinGuard } from './composition/pipeline-pin-guard.js';
 import { ContentGate } from './content-gate.js';
 import { PipelineBatchReading } from './pipeline-batch-reading.js';
 import { PipelineAuthoring } from './pipeline-authoring.js';
@@ -13,6 +16,7 @@ import { PipelineReading } from './pipeline-reading.js';
 import { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
 import { PipelineRepository } from './pipeline.repository.js';
 import { PipelineTransfer } from './transfer/pipeline-transfer.js';
+import { ReadOnlyPipelines } from './read-only-pipeline.js';
 import { DocumentValidation } from './validation/document-validation.js';
 import { DryRender } from './validation/dry-render.js';
 import { DuckDbStatementParser } from './validation/duckdb-statement-parser.js';
@@ -30,6 +34,7 @@ const faces = [
   ContentGate,
   PipelineDatasourceReferences,
   PipelineTemplatePins,
+  ReadOnlyPipelines,
 ];
 
 /**
@@ -45,6 +50,9 @@ const faces = [
     DocumentValidation,
     DryRender,
     ReferenceGuard,
+    CompositionValidation,
+    PinnedPipelines,
+    PipelinePinGuard,
     { provide: EngineStatementParser, useClass: DuckDbStatementParser },
   ],
   exports: faces,

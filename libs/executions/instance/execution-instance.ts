@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { DatasourceAccess } from '#libs/datasources';
 import { Configuration, Logger, newId, PenstockError } from '#libs/kernel';
 import { Database } from '#libs/persistence';
-import { ContextBuilder, type RunnableVersion } from '#libs/pipelines';
-import { TemplateRenderer, type TemplateClosure } from '#libs/templates';
+import { ContextBuilder } from '#libs/pipelines';
+import { TemplateRenderer } from '#libs/templates';
 import { TransientStore } from '#libs/transient';
-import type { TypedValue } from '#libs/typesystem';
 import { EventHub } from '../events/event-hub.js';
 import { LogReader } from '../events/log-reader.js';
 import { RemoteLogs } from '../events/remote-logs.js';
 import { StoreLogWriter } from '../events/store-log-writer.js';
 import { TableLogWriter } from '../events/table-log-writer.js';
+import { ChildLauncher, type ChildHost, type StartedChild } from '../family/child-launcher.js';
 import { ExecutionMetrics } from '../execution-metrics.js';
 import { EventTable } from '../records/event-table.js';
 import { ExecutionStatusReader } from '../records/execution-status.js';
@@ -27,43 +27,24 @@ import { RunClock } from '../run/run-clock.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import type { RunServices } from '../run/run-services.js';
 import { RunState } from '../run/run-state.js';
-import type { DependencyGraph } from '../scheduling/dependency-graph.js';
 import { PermitBoard } from '../scheduling/permit-board.js';
-import { MemoryBudget, type MemoryReservation } from '../staging/memory-budget.js';
+import { MemoryBudget } from '../staging/memory-budget.js';
 import { NativeCallGate } from '../staging/native-call-gate.js';
 import { SpillFolders } from '../staging/spill-folders.js';
 import { StagingFactory } from '../staging/staging-factory.js';
 import { Attachments } from './attachments.js';
 import { Cancellations } from './cancellations.js';
 import { instanceSettings, type InstanceSettings } from './instance-settings.js';
+import type { RunFacts } from './run-facts.js';
 import { RunRegistry } from './run-registry.js';
 import { UserLeases, type UserLease } from './user-leases.js';
-
-/** What a launch knows when the row exists. */
-export interface RunFacts {
-  executionId: string;
-  correlationId: string;
-  userId: string;
-  pipeline: RunnableVersion;
-  graph: DependencyGraph;
-  templates: ReadonlyMap<string, TemplateClosure>;
-  values: ReadonlyMap<string, TypedValue>;
-  calculated: ReadonlyMap<string, TypedValue>;
-  parametersJson: string;
-  /** Microseconds, from the database. */
-  startedAt: string;
-  attached: boolean;
-  memory: MemoryReservation | undefined;
-  resultTtlSeconds?: number;
-  resultPageRows?: number;
-}
 
 /** Records of an ended run survive this long beyond its own budget. */
 const LOG_MARGIN_SECONDS = 3600;
 
 /** The engine of one server process: the runs it owns and what they share (contract 02 §1). */
 @Injectable()
-export class ExecutionInstance {
+export class ExecutionInstance implements ChildHost {
   readonly id = newId();
   readonly settings: InstanceSettings;
   readonly runs: RunRegistry;
@@ -95,6 +76,7 @@ export class ExecutionInstance {
     private readonly contexts: ContextBuilder,
     readonly metrics: ExecutionMetrics,
     logger: Logger,
+    children: ChildLauncher,
   ) {
     const settings = instanceSettings(configuration);
     this.settings = settings;
@@ -137,6 +119,7 @@ export class ExecutionInstance {
       settings: settings.run,
       board,
       runner: new NodeRunner(renderer, datasources, settings.nodes),
+      startChild: (parent, node, context, signal) => children.start(parent, node, context, signal, this),
       datasources,
       staging: this.staging,
       results: new ResultStore(store, {
@@ -232,6 +215,16 @@ export class ExecutionInstance {
     const finished = this.#drive(run, slot);
     this.#finished.set(run.executionId, finished);
     return finished;
+  }
+
+  /** A child runs beside its parent: it counts in no limit, and ends when it is told to. */
+  beginChild(facts: RunFacts): Pick<StartedChild, 'finished' | 'cancel'> {
+    const run = this.prepare(facts);
+    this.runs.enterChild(run);
+    const finished = this.begin(run, undefined);
+    // However it ended: nobody waits for rows that will not come.
+    void finished.then(() => facts.stream?.end());
+    return { finished, cancel: (reason) => void run.cancel(reason) };
   }
 
   /** The end of a run of this instance, if it is one. */

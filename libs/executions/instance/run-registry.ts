@@ -3,6 +3,8 @@ import type { ExecutionRun } from '../run/execution-run.js';
 /** The runs of this instance, and its own limit on them. */
 export class RunRegistry {
   readonly #runs = new Map<string, ExecutionRun>();
+  /** Runs of PIPELINE nodes: they take no place, or a full instance of parents would wait for ever. */
+  readonly #children = new Set<string>();
   /** Launches that have a place but no run yet. */
   #reserved = 0;
   #idle: (() => void)[] = [];
@@ -23,7 +25,7 @@ export class RunRegistry {
 
   /** A place for one run; undefined when this instance is full. To be turned into a run or given back. */
   reserve(): Reservation | undefined {
-    if (this.#runs.size + this.#reserved >= this.limit) return undefined;
+    if (this.#runs.size - this.#children.size + this.#reserved >= this.limit) return undefined;
     this.#reserved++;
     let open = true;
     const close = () => {
@@ -42,7 +44,13 @@ export class RunRegistry {
     };
   }
 
+  enterChild(run: ExecutionRun): void {
+    this.#children.add(run.executionId);
+    this.#runs.set(run.executionId, run);
+  }
+
   leave(run: ExecutionRun): void {
+    this.#children.delete(run.executionId);
     this.#runs.delete(run.executionId);
     this.#wake();
   }

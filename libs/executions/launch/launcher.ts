@@ -12,6 +12,7 @@ import {
 } from '#libs/pipelines';
 import { TemplateCatalog } from '#libs/templates';
 import type { TypedValue } from '#libs/typesystem';
+import { rootLineage } from '../family/lineage.js';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import type { Reservation } from '../instance/run-registry.js';
 import type { UserLease } from '../instance/user-leases.js';
@@ -172,6 +173,7 @@ export class Launcher {
       parametersJson,
       startedAt,
       attached: !request.detached,
+      lineage: rootLineage(executionId),
       memory: held.memory,
       resultTtlSeconds: request.resultTtlSeconds,
       resultPageRows: request.resultPageRows,
@@ -198,6 +200,7 @@ export class Launcher {
         triggeredBy: principal.userId,
         triggeredVia: request.triggeredVia,
         correlationId: principal.correlationId,
+        lineage: rootLineage(executionId),
       });
     } catch (error) {
       // Purged since it was read.

@@ -1,11 +1,12 @@
 import { isPenstockError, PenstockError } from '#libs/kernel';
-import type { PipelineNode } from '#libs/pipelines';
+import type { ChildNode, PipelineNode } from '#libs/pipelines';
+import type { StartedChild } from '../family/child-launcher.js';
 import { Scheduler } from '../scheduling/scheduler.js';
 import type { ResultWriter } from '../results/result-writer.js';
 import type { StagingEngine } from '../staging/staging-engine.js';
 import { failureRecord } from './failure-record.js';
 import { NodeExecution } from './node-execution.js';
-import { datasourcesOf, usesTempdb } from './node-limits.js';
+import { permitsOf, usesTempdb } from './node-limits.js';
 import type { RunScope } from './node-work.js';
 import type { AbortReason } from './outcome.js';
 import { refuseUnreachable } from './reachability.js';
@@ -83,7 +84,7 @@ export class ExecutionRun {
       this.services.board,
       {
         inPlace: (node) => node.type === 'CALCULATOR',
-        datasources: datasourcesOf,
+        datasources: permitsOf,
         run: (node) => this.#runNode(nodes, node),
         refused: (node, reason) => nodes.refused(node, reason),
       },
@@ -144,8 +145,18 @@ export class ExecutionRun {
       templates: plan.templates,
       staging,
       result,
+      stream: plan.stream,
+      startChild: (node, signal) => this.#startChild(node, signal),
       confirmOwnership: () => this.services.ownership.confirm(this),
     };
+  }
+
+  async #startChild(node: ChildNode, signal: AbortSignal): Promise<StartedChild> {
+    const { plan, stats, context } = this.state;
+    const child = await this.services.startChild(plan, node, context.of(node.id), signal);
+    stats.child(node.id, child.executionId);
+    this.services.progress.boundary(this.state);
+    return child;
   }
 
   #deadline(): void {

@@ -14,6 +14,9 @@ export interface FailedNode {
   dialect?: string;
   template?: string;
   template_version?: number;
+  /** Of a PIPELINE node. */
+  pipeline?: string;
+  pipeline_version?: number;
   /** Of a CALCULATOR node. */
   kind?: string;
 }

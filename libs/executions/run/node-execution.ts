@@ -1,5 +1,5 @@
 import { isPenstockError } from '#libs/kernel';
-import { isSqlNode, type CalculatorNode, type PipelineNode, type SqlNode } from '#libs/pipelines';
+import { isSqlNode, type CalculatorNode, type PipelineNode, type WorkNode } from '#libs/pipelines';
 import { failureRecord, type FailedNode, type FailureRecord } from './failure-record.js';
 import { LeaseHolder } from './lease-holder.js';
 import { NodeBudget } from './node-budget.js';
@@ -12,6 +12,12 @@ import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
 import { withinGrace } from './within-grace.js';
 
+/**
+ * A PIPELINE node ends behind its child, which may need the whole grace for its own nodes and a moment for its record. All
+ * generations stop at the same time, so this holds at any depth.
+ */
+const FAMILY_GRACE = 2;
+
 /** Runs the nodes of one run and records what becomes of them: statistics, events, the first failure. */
 export class NodeExecution {
   constructor(
@@ -23,7 +29,7 @@ export class NodeExecution {
   /** True when the node succeeded. Never rejects. */
   async run(node: PipelineNode): Promise<boolean> {
     const at = this.#started(node);
-    return isSqlNode(node) ? this.#runSql(node, this.#progress(node, at)) : this.#compute(node);
+    return node.type === 'CALCULATOR' ? this.#compute(node) : this.#work(node, this.#progress(node, at));
   }
 
   /** In place: a calculator waits for nothing, and its time is bounded by what it takes. */
@@ -39,7 +45,7 @@ export class NodeExecution {
     }
   }
 
-  async #runSql(node: SqlNode, progress: NodeProgress): Promise<boolean> {
+  async #work(node: WorkNode, progress: NodeProgress): Promise<boolean> {
     const { settings, runner } = this.services;
     const budget = new NodeBudget(this.state.latch.signal, wallClockSeconds(node, settings));
     const leases = new LeaseHolder((error) => this.services.logger.warn('A connection did not go back.', { error }));
@@ -47,7 +53,8 @@ export class NodeExecution {
     try {
       const work = runner.run(task, budget, leases);
       const abandon = () => this.#abandoned(node, leases);
-      const yielded = await withinGrace(work, budget.signal, settings.cancelGraceMs, abandon);
+      const grace = isSqlNode(node) ? settings.cancelGraceMs : FAMILY_GRACE * settings.cancelGraceMs;
+      const yielded = await withinGrace(work, budget.signal, grace, abandon);
       // A connection finds back to its first state while the run goes on; whoever needs it next waits for it in the pool.
       void leases.release('ok');
       this.#succeeded(task, yielded);
@@ -65,7 +72,7 @@ export class NodeExecution {
   /** The node never got its permits: it started and failed at once. */
   refused(node: PipelineNode, reason: unknown): Promise<void> {
     const at = this.#started(node);
-    const progress = isSqlNode(node) ? this.#progress(node, at) : undefined;
+    const progress = node.type === 'CALCULATOR' ? undefined : this.#progress(node, at);
     this.#fail({ node, progress }, this.#record(node, {}, reason));
     return Promise.resolve();
   }
@@ -79,7 +86,7 @@ export class NodeExecution {
     return at;
   }
 
-  #progress(node: SqlNode, at: Date): NodeProgress {
+  #progress(node: WorkNode, at: Date): NodeProgress {
     const { state, services } = this;
     const clock = { now: () => state.now(), sampleIntervalMs: services.settings.progressSampleMs };
     return new NodeProgress(
@@ -91,6 +98,7 @@ export class NodeExecution {
         state.stats.progress(node.id, rows, bytes);
         services.progress.rows(state);
       },
+      state.plan.stream ? 'parent' : 'caller',
     );
   }
 
@@ -136,7 +144,7 @@ export class NodeExecution {
     this.services.metrics.nodeEnded(this.state.plan.pipeline.pipelineId, node, stat);
   }
 
-  #abandoned(node: SqlNode, leases: LeaseHolder): void {
+  #abandoned(node: PipelineNode, leases: LeaseHolder): void {
     const { executionId, correlationId } = this.state.plan;
     const fields = { execution_id: executionId, correlation_id: correlationId, node_id: node.id };
     this.services.logger.warn('node.statement_abandoned', fields);
@@ -161,7 +169,19 @@ export class NodeExecution {
 
 function failedNode(node: PipelineNode, { dialect = 'unknown' }: NodeTrace): FailedNode {
   const { id, type } = node;
-  if (!isSqlNode(node)) return { id, type, kind: node.calculator.kind };
-  const { source: datasource, template } = node;
-  return { id, type, datasource, dialect, template: template.id, template_version: template.version };
+  switch (node.type) {
+    case 'CALCULATOR':
+      return { id, type, kind: node.calculator.kind };
+    case 'PIPELINE':
+      return { id, type, pipeline: node.pipeline.name, pipeline_version: node.pipeline.version };
+    default:
+      return {
+        id,
+        type,
+        datasource: node.source,
+        dialect,
+        template: node.template.id,
+        template_version: node.template.version,
+      };
+  }
 }

@@ -28,15 +28,27 @@ export function statementSeconds(
   );
 }
 
-/** Datasources a node needs a permit of: its source, and the target of a write-back. */
+/** Datasources a node uses itself: its source, and the target of a write-back. */
 export function datasourcesOf(node: PipelineNode): string[] {
-  if (!isSqlNode(node)) return [];
-  const names = node.source === TEMPDB ? [] : [node.source];
+  if (node.type === 'CALCULATOR') return [];
+  const names = isSqlNode(node) && node.source !== TEMPDB ? [node.source] : [];
   if (node.output?.target === 'datasource') names.push(node.output.datasource);
   return names;
 }
 
+/**
+ * Datasources a node needs a permit of before it starts. A PIPELINE node needs none (contract 02 §4): it would hold its
+ * target's while its child's nodes wait for theirs.
+ */
+export function permitsOf(node: PipelineNode): string[] {
+  return isSqlNode(node) ? datasourcesOf(node) : [];
+}
+
 /** Whether the run needs a staging engine. */
 export function usesTempdb(document: Pick<PipelineDocument, 'nodes'>): boolean {
-  return document.nodes.filter(isSqlNode).some((node) => node.source === TEMPDB || node.output?.target === 'tempdb');
+  return document.nodes.some(
+    (node) =>
+      node.type !== 'CALCULATOR' &&
+      ((isSqlNode(node) && node.source === TEMPDB) || node.output?.target === 'tempdb'),
+  );
 }

@@ -1,4 +1,4 @@
-import { TEMPDB, type SqlNode } from '#libs/pipelines';
+import { isSqlNode, TEMPDB, type WorkNode } from '#libs/pipelines';
 
 /** Where a node is, as `node_progress` says it (contract 02 §10.1). The last three end it. */
 export type ProgressState =
@@ -71,12 +71,14 @@ export class NodeProgress {
   readonly #began = performance.now();
 
   constructor(
-    private readonly node: SqlNode,
+    private readonly node: WorkNode,
     private readonly startedAt: Date,
     private readonly clock: ProgressClock,
     private readonly tell: (sample: ProgressSample) => void,
     /** Rows put out so far. */
     private readonly rowsOut: (rows: number, bytes: number) => void,
+    /** Who takes the caller node's rows: the result store for the caller, or the parent of a child. */
+    private readonly callerIs: 'caller' | 'parent' = 'caller',
   ) {}
 
   enter(state: ProgressState): void {
@@ -154,7 +156,7 @@ export class NodeProgress {
       attempt: 1,
       sequence: ++this.#sequence,
       operation: operationOf(this.node),
-      destination: destinationOf(this.node),
+      destination: destinationOf(this.node, this.callerIs),
       state: this.#state!,
       started_at: this.startedAt.toISOString(),
       observed_at: this.clock.now().toISOString(),
@@ -168,15 +170,22 @@ export class NodeProgress {
   }
 }
 
-function operationOf({ type, source, output }: SqlNode): ProgressOperation {
+function operationOf(node: WorkNode): ProgressOperation {
+  if (!isSqlNode(node)) return 'child';
+  const { type, source, output } = node;
   if (type !== 'DQL') return 'statement';
   if (output?.target === 'tempdb') return source === TEMPDB ? 'ctas' : 'stage';
   return output?.target === 'datasource' ? 'writeback' : 'materialize';
 }
 
-function destinationOf({ type, source, output }: SqlNode): ProgressDestination {
-  if (type !== 'DQL') return source === TEMPDB ? { kind: 'tempdb' } : { kind: 'datasource', datasource: source };
+function destinationOf(node: WorkNode, callerIs: 'caller' | 'parent'): ProgressDestination {
+  const { output } = node;
   if (output?.target === 'tempdb') return { kind: 'tempdb', table: output.table };
-  if (output?.target !== 'datasource') return { kind: 'caller' };
-  return { kind: 'datasource', datasource: output.datasource, table: output.table };
+  if (output?.target === 'datasource') {
+    return { kind: 'datasource', datasource: output.datasource, table: output.table };
+  }
+  if (!isSqlNode(node)) return { kind: output ? callerIs : 'none' };
+  const { type, source } = node;
+  if (type === 'DQL') return { kind: callerIs };
+  return source === TEMPDB ? { kind: 'tempdb' } : { kind: 'datasource', datasource: source };
 }

@@ -1,23 +1,21 @@
-import { isPenstockError, PenstockError } from '#libs/kernel';
+import { PenstockError } from '#libs/kernel';
 import type { BoundStatement, Cursor, DatasourceAccess } from '#libs/datasources';
-import { TEMPDB, type SqlNode } from '#libs/pipelines';
+import { isSqlNode, TEMPDB, type SqlNode } from '#libs/pipelines';
 import { refKey, type TemplateRenderer } from '#libs/templates';
 import { bindStatement, classifyStatement, type Dialect, type TypedValue } from '#libs/typesystem';
 import { disciplined, runCounted, type StagingStatement } from '../staging/staging-statement.js';
 import { materialise } from '../staging/staged-result.js';
-import { stageQuery, stageRows } from '../staging/staged-table.js';
+import { stageQuery } from '../staging/staged-table.js';
 import type { StagingConnection } from '../staging/staging-connection.js';
-import type { StagingEngine } from '../staging/staging-engine.js';
-import { batchBytes } from '../staging/batch-bytes.js';
-import { deliverToCaller } from './deliver-to-caller.js';
+import { runChildNode } from '../family/child-node.js';
 import { renderFailure } from './render-failure.js';
-import { LeaseHolder } from './lease-holder.js';
-import type { NodeBudget, NodePhase } from './node-budget.js';
+import type { LeaseHolder } from './lease-holder.js';
+import { liveDatasource, refuseReadonly } from './live-datasource.js';
+import type { NodeBudget } from './node-budget.js';
 import { statementSeconds, type NodeTimeSettings } from './node-limits.js';
-import type { ProgressState } from './node-progress.js';
+import { enter, NodeOutputs, stagingOf } from './node-output.js';
 import type { NodeTask, NodeYield } from './node-work.js';
-import { drainOf, drainOfStaged, type RowDrain } from './row-drain.js';
-import { writeBack } from './write-back.js';
+import { drainOf, drainOfStaged } from './row-drain.js';
 
 export interface NodeRunnerSettings extends NodeTimeSettings {
   /** `datapipelines.executor.source-fetch-size`. */
@@ -31,12 +29,20 @@ export class NodeRunner {
     private readonly renderer: TemplateRenderer,
     private readonly datasources: DatasourceAccess,
     private readonly settings: NodeRunnerSettings,
+    private readonly outputs = new NodeOutputs(datasources, settings),
   ) {}
 
   /** Rejects with whatever went wrong first; the phase on the budget says where. `leases` lets a caller cut it off. */
-  async run(task: NodeTask, budget: NodeBudget, leases: LeaseHolder): Promise<NodeYield> {
+  run(task: NodeTask, budget: NodeBudget, leases: LeaseHolder): Promise<NodeYield> {
+    const { node } = task;
+    if (isSqlNode(node)) return this.#runSql({ ...task, node }, budget, leases);
+    return runChildNode({ ...task, node }, budget, leases, this.outputs);
+  }
+
+  async #runSql(task: NodeTask<SqlNode>, budget: NodeBudget, leases: LeaseHolder): Promise<NodeYield> {
     const { node, scope } = task;
-    const record = node.source === TEMPDB ? undefined : await this.#live(node.source, scope.workspaceId);
+    const record =
+      node.source === TEMPDB ? undefined : await liveDatasource(this.datasources, node.source, scope.workspaceId);
     const dialect = record?.dialect ?? 'DUCKDB';
     task.trace.dialect = dialect;
     budget.limitStatement(statementSeconds(node, scope.document, record?.queryTimeoutSeconds ?? null, this.settings));
@@ -47,7 +53,11 @@ export class NodeRunner {
   }
 
   /** Render, then the bind values typed for the driver. */
-  async #statement(task: NodeTask, dialect: Dialect, budget: NodeBudget): Promise<BoundStatement & StagingStatement> {
+  async #statement(
+    task: NodeTask<SqlNode>,
+    dialect: Dialect,
+    budget: NodeBudget,
+  ): Promise<BoundStatement & StagingStatement> {
     const { node, scope, trace } = task;
     budget.phase = 'render';
     const closure = scope.templates.get(refKey(node.template));
@@ -67,7 +77,7 @@ export class NodeRunner {
   }
 
   async #onTempdb(
-    task: NodeTask,
+    task: NodeTask<SqlNode>,
     statement: StagingStatement,
     budget: NodeBudget,
     leases: LeaseHolder,
@@ -94,7 +104,7 @@ export class NodeRunner {
   }
 
   async #outOfTempdb(
-    task: NodeTask,
+    task: NodeTask<SqlNode>,
     connection: StagingConnection,
     statement: StagingStatement,
     budget: NodeBudget,
@@ -102,14 +112,14 @@ export class NodeRunner {
   ): Promise<NodeYield> {
     const result = await budget.statement(() => materialise(connection, task.node.id, statement, budget.signal));
     try {
-      return await this.#output(task, drainOfStaged(result, budget, task.progress), budget, leases, () => []);
+      return await this.outputs.put(task, drainOfStaged(result, budget, task.progress), budget, leases, () => []);
     } finally {
       await result.drop();
     }
   }
 
   async #onDatasource(
-    task: NodeTask,
+    task: NodeTask<SqlNode>,
     statement: BoundStatement,
     dialect: Dialect,
     budget: NodeBudget,
@@ -119,7 +129,7 @@ export class NodeRunner {
     const { signal } = budget;
     refuseOtherClass(dialect, statement.sql, node);
     enter(task, budget, 'connect', 'connecting');
-    if (node.type !== 'DQL') await this.#refuseReadonly(node.source, scope.workspaceId);
+    if (node.type !== 'DQL') await refuseReadonly(this.datasources, node.source, scope.workspaceId);
     const access = node.type === 'DQL' ? 'read' : 'write';
     const lease = await leases.hold(this.datasources.lease(node.source, { signal, access }));
     enter(task, budget, 'execute', 'executing');
@@ -134,9 +144,14 @@ export class NodeRunner {
     return this.#fromCursor(task, cursor, budget, leases);
   }
 
-  async #fromCursor(task: NodeTask, cursor: Cursor, budget: NodeBudget, leases: LeaseHolder): Promise<NodeYield> {
+  async #fromCursor(
+    task: NodeTask<SqlNode>,
+    cursor: Cursor,
+    budget: NodeBudget,
+    leases: LeaseHolder,
+  ): Promise<NodeYield> {
     try {
-      return await this.#output(
+      return await this.outputs.put(
         task,
         await drainOf(cursor, budget, task.progress),
         budget,
@@ -147,79 +162,6 @@ export class NodeRunner {
       await cursor.close();
     }
   }
-
-  async #output(
-    task: NodeTask,
-    drain: RowDrain,
-    budget: NodeBudget,
-    leases: LeaseHolder,
-    warnings: () => Cursor['warnings'],
-  ): Promise<NodeYield> {
-    const { output } = task.node;
-    if (output?.target === 'tempdb') return this.#stage(task, output.table, drain, budget);
-    if (output?.target !== 'datasource') return deliverToCaller(task, drain, budget, warnings);
-    enter(task, budget, 'connect', 'waiting_output');
-    await this.#refuseReadonly(output.datasource, task.scope.workspaceId);
-    const lease = await leases.hold(
-      this.datasources.lease(output.datasource, { signal: budget.signal, access: 'write' }),
-    );
-    const target = { table: output.table, mode: output.mode, batchRows: this.settings.writebackBatchRows };
-    return writeBack(task, drain, lease, target, budget);
-  }
-
-  async #stage(task: NodeTask, table: string, drain: RowDrain, budget: NodeBudget): Promise<NodeYield> {
-    budget.phase = 'stage';
-    let bytesOut = 0;
-    const onBatch = (batch: Parameters<typeof batchBytes>[0], rows: number) => {
-      bytesOut += batchBytes(batch);
-      task.progress.written(rows, bytesOut);
-    };
-    const { signal } = budget;
-    const rowsOut = await stagingOf(task).withConnection(signal, (connection) =>
-      stageRows(connection, table, drain, { signal, onBatch, onEnd: () => task.progress.enter('finalizing') }),
-    );
-    return { rowsOut, bytesOut };
-  }
-
-  /** Contract 06 §6: asked of the live row, and unknown never means allowed. */
-  async #refuseReadonly(name: string, workspaceId: string): Promise<void> {
-    if (!(await this.#live(name, workspaceId)).isReadonly) return;
-    throw new PenstockError('pipeline.node.datasource_readonly', {
-      message: `The datasource "${name}" is read-only; nothing may be written to it.`,
-      details: { datasource: name },
-    });
-  }
-
-  async #live(name: string, workspaceId: string) {
-    let record;
-    try {
-      record = await this.datasources.live(workspaceId, name);
-    } catch (error) {
-      if (isPenstockError(error)) throw error;
-      throw new PenstockError('pipeline.execution.aborted', {
-        message: `The registry could not be asked about the datasource "${name}".`,
-        details: { reason: 'registry_unavailable', datasource: name },
-        cause: error,
-      });
-    }
-    if (record) return record;
-    throw new PenstockError('pipeline.node.datasource_not_found', {
-      message: `The workspace has no datasource "${name}".`,
-      details: { datasource: name },
-    });
-  }
-}
-
-function enter({ progress }: NodeTask, budget: NodeBudget, phase: NodePhase, state: ProgressState): void {
-  budget.phase = phase;
-  progress.enter(state);
-}
-
-function stagingOf({ node, scope }: NodeTask): StagingEngine {
-  if (scope.staging) return scope.staging;
-  throw new PenstockError('pipeline.staging.engine_unavailable', {
-    message: `Node "${node.id}" needs staged tables, and the run has no staging engine.`,
-  });
 }
 
 /** The check of the save, on the text that will really run (contract 01 §2). */

@@ -15,6 +15,8 @@ export interface NodeStat {
   bytes_out: number;
   error_code?: string;
   error_message?: string;
+  /** Of a PIPELINE node, from the moment its child runs. */
+  child_execution_id?: string;
 }
 
 /** An entry with what a CALCULATOR node adds to it. */
@@ -43,6 +45,11 @@ export class NodeStats {
   progress(nodeId: string, rowsOut: number, bytesOut: number): void {
     const entry = this.#entries.get(nodeId);
     if (entry?.status === 'RUNNING') Object.assign(entry, { rows_out: rowsOut, bytes_out: bytesOut });
+  }
+
+  child(nodeId: string, executionId: string): void {
+    const entry = this.#entries.get(nodeId);
+    if (entry) entry.child_execution_id = executionId;
   }
 
   succeeded(nodeId: string, at: Date, rowsOut: number, bytesOut: number): NodeStat {

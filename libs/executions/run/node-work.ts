@@ -1,7 +1,9 @@
-import type { CalculatorScope, PipelineDocument, SqlNode } from '#libs/pipelines';
+import type { CalculatorScope, ChildNode, PipelineDocument, WorkNode } from '#libs/pipelines';
 import type { TemplateClosure } from '#libs/templates';
 import type { Column } from '#libs/typesystem';
 import type { MappingWarning } from '#libs/datasources';
+import type { StartedChild } from '../family/child-launcher.js';
+import type { ChildStream } from '../family/child-stream.js';
 import type { ResultWriter, StoredResult } from '../results/result-writer.js';
 import type { StagingEngine } from '../staging/staging-engine.js';
 import type { NodeProgress } from './node-progress.js';
@@ -19,8 +21,12 @@ export interface RunScope {
   readonly templates: ReadonlyMap<string, TemplateClosure>;
   /** Present when a node reads or writes tempdb. */
   readonly staging: StagingEngine | undefined;
-  /** Where the caller node's rows go. */
+  /** Where the caller node's rows go, unless the run is a child. */
   readonly result: ResultWriter;
+  /** Of a child: its parent's node, which takes the caller node's rows. */
+  readonly stream: ChildStream | undefined;
+  /** Starts the child of a PIPELINE node and records it in the node's entry. */
+  startChild(node: ChildNode, signal: AbortSignal): Promise<StartedChild>;
   /** Rejects when the run is, or may be, no longer this instance's; asked right before a foreign commit. */
   confirmOwnership(): Promise<void>;
 }
@@ -47,8 +53,8 @@ export interface NodeTrace {
   boundTexts?: readonly string[];
 }
 
-export interface NodeTask {
-  readonly node: SqlNode;
+export interface NodeTask<N extends WorkNode = WorkNode> {
+  readonly node: N;
   readonly scope: RunScope;
   readonly progress: NodeProgress;
   readonly trace: NodeTrace;

@@ -38,7 +38,7 @@ export function drainOfStaged(result: StagedResult, budget: NodeBudget, progress
 }
 
 /** Between two batches the node writes the one it has. */
-function followed(next: RowDrain['next'], progress: NodeProgress): RowDrain['next'] {
+export function followed(next: RowDrain['next'], progress: NodeProgress): RowDrain['next'] {
   return async () => {
     progress.enter('fetching');
     const batch = await next();

@@ -2,6 +2,8 @@ import type { ContextValue } from '#libs/ftl';
 import type { RunnableVersion } from '#libs/pipelines';
 import type { TemplateClosure } from '#libs/templates';
 import type { TypedValue } from '#libs/typesystem';
+import type { ChildStream } from '../family/child-stream.js';
+import type { Lineage } from '../family/lineage.js';
 import type { DependencyGraph } from '../scheduling/dependency-graph.js';
 import type { MemoryReservation } from '../staging/memory-budget.js';
 import type { RunClock } from './run-clock.js';
@@ -29,4 +31,7 @@ export interface RunPlan {
   readonly memory: MemoryReservation | undefined;
   /** Ends with its last watcher after the grace. */
   readonly attached: boolean;
+  readonly lineage: Lineage;
+  /** Of a child: where its caller node's rows go instead of the result store. */
+  readonly stream?: ChildStream | undefined;
 }

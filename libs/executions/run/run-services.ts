@@ -1,5 +1,8 @@
 import type { DatasourceAccess } from '#libs/datasources';
 import type { Logger } from '#libs/kernel';
+import type { ChildNode } from '#libs/pipelines';
+import type { TypedValue } from '#libs/typesystem';
+import type { StartedChild } from '../family/child-launcher.js';
 import type { ExecutionMetrics } from '../execution-metrics.js';
 import type { EventHub } from '../events/event-hub.js';
 import type { TerminalWrites } from '../records/terminal-writes.js';
@@ -11,6 +14,7 @@ import type { NodeTimeSettings } from './node-limits.js';
 import type { NodeRunner } from './node-runner.js';
 import type { Ownership } from './ownership.js';
 import type { ProgressWriter } from './progress-writer.js';
+import type { RunPlan } from './run-plan.js';
 
 export interface RunSettings extends NodeTimeSettings {
   maxParallelNodes: number;
@@ -28,6 +32,13 @@ export interface RunServices {
   readonly settings: RunSettings;
   readonly board: PermitBoard;
   readonly runner: NodeRunner;
+  /** Starts the child of a PIPELINE node on this instance. */
+  readonly startChild: (
+    parent: RunPlan,
+    node: ChildNode,
+    context: ReadonlyMap<string, TypedValue>,
+    signal: AbortSignal,
+  ) => Promise<StartedChild>;
   readonly datasources: DatasourceAccess;
   readonly staging: StagingFactory;
   readonly results: ResultStore;

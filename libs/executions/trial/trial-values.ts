@@ -42,6 +42,9 @@ export function trialNode(document: PipelineDocument, nodeId: string): SqlNode {
   if (node.type === 'CALCULATOR') {
     throw refused(nodeId, 'calculator_node', 'A CALCULATOR node runs no SQL; run the pipeline to see its value.');
   }
+  if (node.type === 'PIPELINE') {
+    throw refused(nodeId, 'pipeline_node', `A PIPELINE node runs no SQL; run "${node.pipeline.name}" itself.`);
+  }
   if (node.source === 'tempdb') {
     throw refused(
       nodeId,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfiguration, readJson, type JsonValue } from '#libs/kernel';
 import type { ParameterDeclaration, PipelineDocument } from '../document/pipeline-document.js';
-import { isReadOnlyPipeline } from '../read-only-pipeline.js';
+import { ownVerdict } from '../read-only-pipeline.js';
 import { bindParameters, bindTextParameters } from './bind-parameters.js';
 import { ContextBuilder, encodeContext } from './context-builder.js';
 
@@ -225,11 +225,11 @@ describe('read-only pipelines', () => {
     ({ nodes: over.map((one, index) => ({ id: `n${index}`, type: 'DQL', source: 'pg', ...one })) }) as never;
 
   it('read, stage and answer; anything that writes outside staging is named', () => {
-    expect(isReadOnlyPipeline(nodes({}, { output: { target: 'tempdb', table: 't' } }))).toEqual({ ok: true });
-    expect(isReadOnlyPipeline(nodes({}, { type: 'DML' }))).toEqual({ ok: false, nodeId: 'n1', datasource: 'pg' });
-    expect(isReadOnlyPipeline(nodes({ type: 'DDL', source: 'tempdb' }))).toMatchObject({ ok: false, nodeId: 'n0' });
+    expect(ownVerdict(nodes({}, { output: { target: 'tempdb', table: 't' } }))).toEqual({ ok: true });
+    expect(ownVerdict(nodes({}, { type: 'DML' }))).toEqual({ ok: false, nodeId: 'n1', datasource: 'pg' });
+    expect(ownVerdict(nodes({ type: 'DDL', source: 'tempdb' }))).toMatchObject({ ok: false, nodeId: 'n0' });
     expect(
-      isReadOnlyPipeline(nodes({ output: { target: 'datasource', datasource: 'w', table: 't', mode: 'append' } })),
+      ownVerdict(nodes({ output: { target: 'datasource', datasource: 'w', table: 't', mode: 'append' } })),
     ).toEqual({ ok: false, nodeId: 'n0', datasource: 'w' });
   });
 });

@@ -40,13 +40,16 @@ export interface ParameterDeclaration {
   description?: string;
 }
 
-export type PipelineNode = SqlNode | CalculatorNode;
+export type PipelineNode = WorkNode | CalculatorNode;
+
+/** A node that works on rows: it takes time, and what it yields goes somewhere. */
+export type WorkNode = SqlNode | ChildNode;
 
 export const SQL_NODE_TYPES = ['DQL', 'DML', 'DDL'] as const;
 export type SqlNodeType = (typeof SQL_NODE_TYPES)[number];
 
 /** Types a node may have. */
-export const NODE_TYPES = [...SQL_NODE_TYPES, 'CALCULATOR'] as const;
+export const NODE_TYPES = [...SQL_NODE_TYPES, 'PIPELINE', 'CALCULATOR'] as const;
 export type NodeType = (typeof NODE_TYPES)[number];
 
 /** A node that renders a template and runs the one statement in it. */
@@ -85,10 +88,30 @@ export interface CalculatorKey {
   type: ColumnType | undefined;
 }
 
+/** An exact version of another pipeline of the workspace. */
+export interface PipelineRef {
+  name: string;
+  version: number;
+}
+
+/** A node that runs a released version of another pipeline (contract 01 §8). */
+export interface ChildNode {
+  id: string;
+  type: 'PIPELINE';
+  description?: string;
+  dependsOn: readonly string[];
+  pipeline: PipelineRef;
+  /** By key of the child: a literal in its wire form, or `${name}` of this pipeline's Context. */
+  parameters: ReadonlyMap<string, JsonValue>;
+  /** Absent: the child's rows are counted and dropped. */
+  output?: NodeOutput;
+  settings: NodeSettings;
+}
+
 export interface NodeSettings {
   /** Wall clock of the node. */
   timeoutSeconds?: number;
-  /** Bound of its statement. */
+  /** Bound of its statement; SQL nodes only. */
   queryTimeoutSeconds?: number;
 }
 
@@ -104,23 +127,33 @@ export function declaredType({ type, precision, scale }: ParameterDeclaration): 
   return { type, ...(precision === undefined ? {} : { precision }), ...(scale === undefined ? {} : { scale }) };
 }
 
-/** Whether the node's rows are the execution's result, by word or by omission (contract 01 §2). */
+/** Whether the node's rows are the execution's result (contract 01 §2): by word, or, for a DQL only, by omission. */
 export function isCallerNode(node: PipelineNode): boolean {
+  if (node.type === 'PIPELINE') return node.output?.target === 'caller';
   return node.type === 'DQL' && (node.output === undefined || node.output.target === 'caller');
 }
 
 /** At most one node of a valid document delivers to the caller. */
-export function callerNode(document: PipelineDocument): PipelineNode | undefined {
+export function callerNode(document: Pick<PipelineDocument, 'nodes'>): PipelineNode | undefined {
   return document.nodes.find(isCallerNode);
 }
 
 export function isSqlNode(node: PipelineNode): node is SqlNode {
-  return node.type !== 'CALCULATOR';
+  return node.type !== 'CALCULATOR' && node.type !== 'PIPELINE';
+}
+
+export function isChildNode(node: PipelineNode): node is ChildNode {
+  return node.type === 'PIPELINE';
 }
 
 /** The template versions a document pins, one entry per node that pins one. */
 export function templatePins({ nodes }: Pick<PipelineDocument, 'nodes'>): TemplateRef[] {
   return nodes.filter(isSqlNode).map(({ template }) => template);
+}
+
+/** The pipeline versions a document pins, one entry per PIPELINE node. */
+export function pipelinePins({ nodes }: Pick<PipelineDocument, 'nodes'>): PipelineRef[] {
+  return nodes.filter(isChildNode).map(({ pipeline }) => pipeline);
 }
 
 export function calculatorNodes({ nodes }: Pick<PipelineDocument, 'nodes'>): CalculatorNode[] {

@@ -10,14 +10,12 @@ import {
   type NodeSettings,
   type NodeType,
   type PipelineNode,
-  type SqlNodeType,
 } from './pipeline-document.js';
+import { readChild, type ReadChild } from './read-child.js';
 import { readNodeSettings, type DocumentLimits } from './read-settings.js';
 
 const MAX_NODES = 1000;
 const CALCULATOR_FIELDS = ['kind', 'inputs', 'context_key', 'context_keys'] as const;
-/** Types of the document format that this version does not run yet. */
-const LATER_TYPES: ReadonlySet<string> = new Set(['PIPELINE']);
 
 /** A node as far as it could be read; what is absent here has already been complained about, or may be absent. */
 export interface ReadNode {
@@ -31,6 +29,8 @@ export interface ReadNode {
   template?: { id?: string; version?: number };
   output?: Partial<{ target: NodeOutput['target']; table: string; datasource: string; mode: 'replace' | 'append' }>;
   settings: NodeSettings;
+  /** Of a PIPELINE node. */
+  child?: ReadChild;
   /** Of a CALCULATOR node. */
   calculator?: ReadCalculator;
 }
@@ -90,8 +90,9 @@ function readNode(reader: ObjectReader, index: number, limits: DocumentLimits): 
     reader.finish();
     return { ...known, calculator };
   }
-  const source = reader.value('source');
-  const template = readTemplate(reader);
+  const child = type === 'PIPELINE' ? readChild(reader) : undefined;
+  const source = type === 'PIPELINE' ? undefined : reader.value('source');
+  const template = type === 'PIPELINE' ? undefined : readTemplate(reader);
   const output = readOutput(reader, type);
   const calculator = CALCULATOR_FIELDS.filter((key) => reader.peek(key) !== undefined);
   if (calculator.length > 0) {
@@ -108,6 +109,7 @@ function readNode(reader: ObjectReader, index: number, limits: DocumentLimits): 
     ...(typeof source === 'string' ? { source } : {}),
     ...(template === undefined ? {} : { template }),
     ...(output === undefined ? {} : { output }),
+    ...(child === undefined ? {} : { child }),
   };
 }
 
@@ -147,13 +149,10 @@ function readType(reader: ObjectReader): NodeType | undefined {
   const type = reader.value('type');
   const known = NODE_TYPES.find((candidate) => candidate === type);
   if (known) return known;
-  const later = typeof type === 'string' && LATER_TYPES.has(type);
   reader.notes.fail(
     'pipeline.validation.type_invalid',
     reader.at('type'),
-    later
-      ? `${type} nodes are not available in this version: use ${NODE_TYPES.join(', ')} nodes.`
-      : `Set "type" to one of ${NODE_TYPES.join(', ')}.`,
+    `Set "type" to one of ${NODE_TYPES.join(', ')}.`,
     { allowed: [...NODE_TYPES] },
   );
   return undefined;
@@ -184,9 +183,9 @@ function readTemplate(reader: ObjectReader): ReadNode['template'] {
   };
 }
 
-function readOutput(reader: ObjectReader, type: SqlNodeType): ReadNode['output'] {
+function readOutput(reader: ObjectReader, type: NodeType): ReadNode['output'] {
   const { notes } = reader;
-  if (type !== 'DQL') {
+  if (type === 'DML' || type === 'DDL') {
     if (reader.peek('output') !== undefined) {
       notes.fail(
         `pipeline.validation.${type === 'DML' ? 'dml' : 'ddl'}_has_output`,
@@ -255,24 +254,22 @@ function readTable(output: ObjectReader): string | undefined {
 
 /** The typed node of one that passed every rule. */
 export function completeNode(node: ReadNode): PipelineNode | undefined {
-  const { id, type, source, template, output } = node;
+  const { id, type, source, template, output, child } = node;
   if (id === undefined || type === undefined) return undefined;
   const { dependsOn, settings } = node;
-  const described = node.description === undefined ? {} : { description: node.description };
+  const common = { id, dependsOn, settings, ...(node.description === undefined ? {} : { description: node.description }) };
   if (type === 'CALCULATOR') {
     const computed = node.calculator && completeCalculator(node.calculator);
-    return computed && { id, type, dependsOn, settings, ...described, ...computed };
+    return computed && { ...common, type, ...computed };
   }
-  if (source === undefined) return undefined;
-  if (template?.id === undefined || template.version === undefined) return undefined;
-  return {
-    id,
-    type,
-    dependsOn,
-    source,
-    template: { id: template.id, version: template.version },
-    settings,
-    ...described,
+  const delivering = {
+    ...common,
     ...(output === undefined ? {} : { output: output as NodeOutput }),
   };
+  if (type === 'PIPELINE') {
+    if (child?.name === undefined || child.version === undefined) return undefined;
+    return { ...delivering, type, pipeline: { name: child.name, version: child.version }, parameters: child.parameters };
+  }
+  if (source === undefined || template?.id === undefined || template.version === undefined) return undefined;
+  return { ...delivering, type, source, template: { id: template.id, version: template.version } };
 }

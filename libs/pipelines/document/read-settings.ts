@@ -83,8 +83,8 @@ function readEngineConfig(tempdb: ObjectReader, settings: PipelineSettings, limi
 }
 
 /**
- * Reads a node's `settings` (contract 01 §2). A statement may not be allowed more time than its node has, and a node
- * without one has no time for it.
+ * Reads a node's `settings` (contract 01 §2). A statement may not be allowed more time than its node has; PIPELINE and
+ * CALCULATOR nodes have no statement of their own.
  */
 export function readNodeSettings(node: ObjectReader, limits: DocumentLimits, type: NodeType): NodeSettings {
   const reader = node.child('settings');
@@ -101,18 +101,12 @@ export function readNodeSettings(node: ObjectReader, limits: DocumentLimits, typ
       { max: limits.nodeTimeoutMaxSeconds },
     );
   }
-  const query = reader.value('query_timeout_seconds');
-  if (type === 'CALCULATOR') {
-    if (query !== undefined) {
-      reader.notes.fail(
-        'pipeline.validation.node_query_timeout_invalid',
-        reader.at('query_timeout_seconds'),
-        `A ${type} node runs no statement: drop "query_timeout_seconds".`,
-      );
-    }
+  if (type === 'PIPELINE' || type === 'CALCULATOR') {
+    refuseStatementTimeout(reader, type);
     reader.finish();
     return settings;
   }
+  const query = reader.value('query_timeout_seconds');
   const wallClock = seconds ?? limits.nodeTimeoutSeconds;
   const most = Math.min(limits.nodeQueryTimeoutMaxSeconds, wallClock);
   const querySeconds = within(query, most);
@@ -127,6 +121,17 @@ export function readNodeSettings(node: ObjectReader, limits: DocumentLimits, typ
   }
   reader.finish();
   return settings;
+}
+
+function refuseStatementTimeout(reader: ObjectReader, type: 'PIPELINE' | 'CALCULATOR'): void {
+  if (reader.peek('query_timeout_seconds') === undefined) return;
+  reader.notes.fail(
+    'pipeline.validation.node_query_timeout_invalid',
+    reader.at('query_timeout_seconds'),
+    type === 'CALCULATOR'
+      ? 'A CALCULATOR node runs no statement: drop "query_timeout_seconds".'
+      : 'A PIPELINE node runs no statement of its own: bound the node with "timeout_seconds", statements inside the child.',
+  );
 }
 
 function within(value: Parameters<typeof integerToken>[0], max: number): number | undefined {

@@ -1,44 +1,20 @@
 import type { CalculatorInput } from '#libs/calculators';
 import { reflected } from '#libs/templates';
-import { quoteForMessage, type ColumnType, type LogicalType } from '#libs/typesystem';
-import { SURROUNDING_TYPES } from '../binding/context-builder.js';
-import type { Ancestry } from '../document/ancestry.js';
+import { quoteForMessage, type LogicalType } from '#libs/typesystem';
 import type { Notes } from '../document/notes.js';
-import type { ParameterDeclaration } from '../document/pipeline-document.js';
 import type { InputReference } from '../document/read-calculator.js';
 import type { ReadBody } from '../document/read-document.js';
-
-/** A calculator key with the node that writes it. */
-export interface KeyWriter {
-  key: string;
-  /** Undefined: any scalar. */
-  type: ColumnType | undefined;
-  position: number;
-  path: string;
-}
-
-/** The calculator keys of a body; the first of two that are alike counts. */
-export function keyWriters({ nodes }: Pick<ReadBody, 'nodes'>): Map<string, KeyWriter> {
-  const writers = new Map<string, KeyWriter>();
-  for (const [position, { calculator, path }] of nodes.entries()) {
-    for (const { key, type } of calculator?.outputs ?? []) {
-      if (!writers.has(key)) writers.set(key, { key, type, position, path });
-    }
-  }
-  return writers;
-}
+import { unorderedAdvice, type ContextKeys } from './context-keys.js';
 
 /**
  * What calculators need of the rest of the body (contract 01 §7): keys that nobody else writes, and references to what
  * is there when they run. Keys of the organisation and the platform may be shadowed, declared parameters may not.
  */
 export function judgeCalculators(
-  body: Pick<ReadBody, 'nodes' | 'parameters' | 'parameterNames' | 'notes'>,
-  writers: ReadonlyMap<string, KeyWriter>,
-  ancestry: () => Ancestry,
+  { nodes, parameterNames, notes }: Pick<ReadBody, 'nodes' | 'parameterNames' | 'notes'>,
+  keys: ContextKeys,
 ): void {
-  const { nodes, parameters, notes } = body;
-  const declared = new Set(body.parameterNames);
+  const declared = new Set(parameterNames);
   const taken = new Map<string, string>();
   for (const [position, { calculator }] of nodes.entries()) {
     for (const { key, path } of calculator?.outputs ?? []) {
@@ -46,7 +22,7 @@ export function judgeCalculators(
     }
     for (const reference of calculator?.references ?? []) {
       if (notes.isFull) return;
-      judgeReference(reference, position, { declared, parameters, writers, ancestry }, notes);
+      judgeReference(reference, position, keys, notes);
     }
   }
 }
@@ -71,30 +47,15 @@ function judgeKey(
   );
 }
 
-interface Known {
-  declared: ReadonlySet<string>;
-  parameters: ReadonlyMap<string, ParameterDeclaration>;
-  writers: ReadonlyMap<string, KeyWriter>;
-  ancestry: () => Ancestry;
-}
-
-function judgeReference({ input, key, path }: InputReference, position: number, known: Known, notes: Notes): void {
-  if (known.declared.has(key)) return judgeType(input, key, known.parameters.get(key)?.type, path, notes);
-  const writer = known.writers.get(key);
-  if (writer && known.ancestry().precedes(writer.position, position)) {
-    return judgeType(input, key, writer.type?.type, path, notes);
-  }
-  const surrounding = SURROUNDING_TYPES.get(key);
-  if (surrounding) return judgeType(input, key, surrounding, path, notes);
+function judgeReference({ input, key, path }: InputReference, position: number, keys: ContextKeys, notes: Notes): void {
+  const found = keys.find(key, position);
+  if (found.known) return judgeType(input, key, found.type?.type, path, notes);
+  const { writer } = found;
   if (writer) {
-    notes.fail(
-      'pipeline.validation.calculator_input_unordered',
-      path,
-      writer.position === position
-        ? `The node cannot read its own ${quoteForMessage(key)}.`
-        : `${writer.path} computes ${quoteForMessage(key)}, and need not have run by then: add it to "depends_on".`,
-      { key, writer: writer.path },
-    );
+    notes.fail('pipeline.validation.calculator_input_unordered', path, unorderedAdvice(writer, position), {
+      key,
+      writer: writer.path,
+    });
     return;
   }
   notes.fail(

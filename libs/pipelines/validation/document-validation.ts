@@ -10,14 +10,16 @@ import {
 } from '#libs/kernel';
 import { DatasourceAccess } from '#libs/datasources';
 import { refKey, TemplateCatalog, type PinnedTemplate, type TemplateRef } from '#libs/templates';
+import { CompositionValidation } from '../composition/composition-validation.js';
 import { ContextBuilder } from '../binding/context-builder.js';
 import { Ancestry } from '../document/ancestry.js';
 import type { DocumentWarning } from '../document/notes.js';
 import { TEMPDB, type PipelineDocument, type ReadDocument } from '../document/pipeline-document.js';
 import { completeDocument, readBody, type ReadBody } from '../document/read-document.js';
 import type { DocumentLimits } from '../document/read-settings.js';
-import { judgeCalculators, keyWriters } from './calculator-rules.js';
+import { judgeCalculators } from './calculator-rules.js';
 import { judgeChecks } from './check-rules.js';
+import { ContextKeys, keyWriters } from './context-keys.js';
 import { dryContexts } from './dry-context.js';
 import { DryRender } from './dry-render.js';
 import { DryScope } from './dry-scope.js';
@@ -69,6 +71,7 @@ export class DocumentValidation {
     private readonly templates: TemplateCatalog,
     private readonly contexts: ContextBuilder,
     private readonly dryRender: DryRender,
+    private readonly composition: CompositionValidation,
   ) {
     this.#limits = {
       nodeTimeoutSeconds: configuration.get('datapipelines.executor.node-timeout-seconds'),
@@ -99,8 +102,10 @@ export class DocumentValidation {
     judgeChecks(read.checks, read.parameters, registry.datasources, notes);
     const ancestry = once(() => Ancestry.of(nodes));
     const writers = keyWriters(read);
-    judgeCalculators(read, writers, ancestry);
+    const keys = new ContextKeys(read, writers, ancestry);
+    judgeCalculators(read, keys);
     const renderable = judgeRegistries(nodes, read.settings, registry, notes);
+    await this.composition.judge(workspaceId, read, keys);
     const tables = await this.#dryRender(read, renderable, writers, ancestry);
     judgeStagingOrder(nodes, tables, ancestry, notes);
     return {

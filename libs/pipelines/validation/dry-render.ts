@@ -6,6 +6,7 @@ import { bindStatement, type TypedValue } from '#libs/typesystem';
 import type { Notes } from '../document/notes.js';
 import { TEMPDB } from '../document/pipeline-document.js';
 import type { ReadNode } from '../document/read-nodes.js';
+import { unorderedAdvice } from './context-keys.js';
 import type { DryContexts, DryScope } from './dry-scope.js';
 import type { RenderableNode } from './registry-rules.js';
 import { EngineStatementParser } from './statement-parser.js';
@@ -189,7 +190,7 @@ function reportRenders({ nodes, outcomes, exhausted }: Rendering, { writers }: D
           notes.failOnce(
             'pipeline.validation.calculator_input_unordered',
             path,
-            `${writer.path} computes "${writer.key}", and need not have run by then: add it to "depends_on".`,
+            unorderedAdvice(writer),
             { ...details, variable, key: writer.key, writer: writer.path },
           );
           continue;

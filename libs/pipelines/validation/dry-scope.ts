@@ -1,7 +1,7 @@
 import type { ContextValue } from '#libs/ftl';
 import type { ColumnType } from '#libs/typesystem';
 import type { Ancestry } from '../document/ancestry.js';
-import type { KeyWriter } from './calculator-rules.js';
+import type { KeyWriter } from './context-keys.js';
 
 export type DryContexts = readonly ReadonlyMap<string, ContextValue>[];
 

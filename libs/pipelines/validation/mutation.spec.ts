@@ -5,7 +5,8 @@ import { calculator, node, pipeline, template, useDocumentBench } from '../../..
 import { document } from '../../../test/fixtures/pipelines.js';
 import { Ancestry } from '../document/ancestry.js';
 import { readBody } from '../document/read-document.js';
-import { judgeCalculators, keyWriters } from './calculator-rules.js';
+import { judgeCalculators } from './calculator-rules.js';
+import { ContextKeys, keyWriters } from './context-keys.js';
 import { judgeEnvironmentValues } from './environment-values.js';
 import { judgeGraph } from './graph-rules.js';
 import { judgeRegistries } from './registry-rules.js';
@@ -141,7 +142,7 @@ describe('mutated bodies', () => {
       judgeEnvironmentValues(body as never, new Set(['pg']), read.notes);
       judgeGraph(read.nodes, read.notes);
       judgeCallers(read.nodes, read.notes);
-      judgeCalculators(read, keyWriters(read), ancestry);
+      judgeCalculators(read, new ContextKeys(read, keyWriters(read), ancestry));
       judgeRegistries(read.nodes, read.settings, registry, read.notes);
       judgeStagingOrder(read.nodes, new Map(read.nodes.map((each) => [each, ['x']])), ancestry, read.notes);
       return Promise.resolve(read.notes.sorted(read.parameterNames));

@@ -3,24 +3,34 @@ import { validationError, type Failure } from '#libs/kernel';
 import { DatasourceAccess } from '#libs/datasources';
 import type { Transaction } from '#libs/persistence';
 import { refKey, TemplateCatalog } from '#libs/templates';
-import { isSqlNode, TEMPDB, templatePins, type PipelineDocument } from '../document/pipeline-document.js';
+import { pipelineKey, PinnedPipelines } from '../composition/pinned-pipelines.js';
+import {
+  isChildNode,
+  isSqlNode,
+  pipelinePins,
+  TEMPDB,
+  templatePins,
+  type PipelineDocument,
+  type PipelineNode,
+} from '../document/pipeline-document.js';
 
 /**
  * Holds what a body refers to until the writing transaction ends, so that no delete, revoke, discard or purge slips
- * between validation and commit (contract 01 §1.3, §10.1). Datasources before templates, each in one order.
+ * between validation and commit (contract 01 §1.3, §10.1). Pipelines before datasources before templates, each in one
+ * order.
  */
 @Injectable()
 export class ReferenceGuard {
   constructor(
     private readonly datasources: DatasourceAccess,
     private readonly templates: TemplateCatalog,
+    private readonly pipelines: PinnedPipelines,
   ) {}
 
   /** @throws PenstockError the code validation would have given, had it looked now. */
   async hold(tx: Transaction, workspaceId: string, document: PipelineDocument): Promise<void> {
-    const failures = await this.#datasources(tx, workspaceId, document);
-    const pins = templatePins(document);
-    const held = await this.templates.hold(tx, workspaceId, pins);
+    const failures = await this.#allButTemplates(tx, workspaceId, document);
+    const held = await this.templates.hold(tx, workspaceId, templatePins(document));
     for (const [index, node] of document.nodes.entries()) {
       if (!isSqlNode(node)) continue;
       const { template } = node;
@@ -36,24 +46,43 @@ export class ReferenceGuard {
     if (failures.length > 0) throw validationError(failures);
   }
 
-  async holdDatasources(tx: Transaction, workspaceId: string, document: PipelineDocument): Promise<void> {
-    const failures = await this.#datasources(tx, workspaceId, document);
+  /** For a release, which settles the templates itself. */
+  async holdAllButTemplates(tx: Transaction, workspaceId: string, document: PipelineDocument): Promise<void> {
+    const failures = await this.#allButTemplates(tx, workspaceId, document);
     if (failures.length > 0) throw validationError(failures);
   }
 
-  async #datasources(tx: Transaction, workspaceId: string, { nodes, checks }: PipelineDocument): Promise<Failure[]> {
-    const ofNodes = nodes.flatMap((node, index) => {
-      if (!isSqlNode(node)) return [];
-      const { source, output } = node;
+  async #allButTemplates(tx: Transaction, workspaceId: string, document: PipelineDocument): Promise<Failure[]> {
+    return [
+      ...(await this.#children(tx, workspaceId, document)),
+      ...(await this.#datasources(tx, workspaceId, document)),
+    ];
+  }
+
+  async #children(tx: Transaction, workspaceId: string, document: PipelineDocument): Promise<Failure[]> {
+    const held = await this.pipelines.hold(tx, workspaceId, pipelinePins(document));
+    return [...document.nodes.entries()].flatMap(([index, node]): Failure[] => {
+      if (!isChildNode(node)) return [];
+      const { pipeline } = node;
+      const status = held.get(pipelineKey(pipeline));
+      if (status === 'RELEASED') return [];
       return [
-        { name: source, path: `nodes[${index}].source` },
-        ...(output?.target === 'datasource'
-          ? [{ name: output.datasource, path: `nodes[${index}].output.datasource` }]
-          : []),
+        {
+          code:
+            status === undefined
+              ? 'pipeline.validation.pipeline_version_not_found'
+              : 'pipeline.validation.pipeline_reference_not_released',
+          path: `nodes[${index}].pipeline.version`,
+          message: 'The pinned version of the child was discarded or purged in the meantime.',
+          details: { pipeline: pipeline.name, pipeline_version: pipeline.version, ...(status ? { status } : {}) },
+        },
       ];
     });
+  }
+
+  async #datasources(tx: Transaction, workspaceId: string, { nodes, checks }: PipelineDocument): Promise<Failure[]> {
     const ofChecks = checks.map(({ datasource }, index) => ({ name: datasource, path: `checks[${index}].datasource` }));
-    const external = [...ofNodes, ...ofChecks].filter(({ name }) => name !== TEMPDB);
+    const external = [...nodes.flatMap(datasourcesNamed), ...ofChecks].filter(({ name }) => name !== TEMPDB);
     if (external.length === 0) return [];
     const names = [...new Set(external.map(({ name }) => name))].sort();
     const visible = await this.datasources.visibleForShare(tx, workspaceId, names);
@@ -66,4 +95,15 @@ export class ReferenceGuard {
         details: { datasource: name },
       }));
   }
+}
+
+function datasourcesNamed(node: PipelineNode, index: number): { name: string; path: string }[] {
+  if (node.type === 'CALCULATOR') return [];
+  const { output } = node;
+  return [
+    ...(isSqlNode(node) ? [{ name: node.source, path: `nodes[${index}].source` }] : []),
+    ...(output?.target === 'datasource'
+      ? [{ name: output.datasource, path: `nodes[${index}].output.datasource` }]
+      : []),
+  ];
 }

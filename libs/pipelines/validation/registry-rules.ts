@@ -27,8 +27,9 @@ export function judgeRegistries(
   for (const [position, node] of nodes.entries()) {
     const { type } = node;
     if (type === undefined || type === 'CALCULATOR') continue;
-    const dialect = judgeSource(node, registry, notes);
+    const dialect = type === 'PIPELINE' ? undefined : judgeSource(node, registry, notes);
     judgeTarget(node, registry, notes);
+    if (type === 'PIPELINE') continue;
     const closure = judgeTemplate(node, registry, notes);
     if (!closure || dialect === undefined) continue;
     if (judgeDialect(node, closure, dialect, settings, notes))

@@ -111,7 +111,6 @@ const CASES: RuleCases = {
   ],
   type_invalid: [
     [withNode({ type: 'dql' }), 'nodes[0].type'],
-    [withNode({ type: 'PIPELINE' }), 'nodes[0].type'],
     [withNode({ type: 'TRANSFORM' }), 'nodes[0].type'],
     [withNode({ type: undefined }), 'nodes[0].type'],
   ],
@@ -326,7 +325,9 @@ const CASES: RuleCases = {
 describe('every code of the table', () => {
   it('has a document that raises it', () => {
     const raised = new Set(Object.keys(CASES));
-    const listed = Object.values(RULE_GROUPS)
+    // Composition needs children that are stored; it is judged in its own suite.
+    const { composition: _composition, ...groups } = RULE_GROUPS;
+    const listed = Object.values(groups)
       .flat()
       .map((code) => code.split('.').at(-1)!);
     // A taken name is found by the unique constraint, at the write.

@@ -46,7 +46,9 @@ export function judgeOutputTables(nodes: readonly ReadNode[], notes: Notes): voi
 /** At most one node delivers to the caller, by word or by leaving `output` out (contract 01 §2). */
 export function judgeCallers(nodes: readonly ReadNode[], notes: Notes): void {
   const callers = nodes.filter(
-    ({ type, output }) => type === 'DQL' && (output === undefined || output.target === 'caller'),
+    ({ type, output }) =>
+      (type === 'DQL' && output === undefined) ||
+      ((type === 'DQL' || type === 'PIPELINE') && output?.target === 'caller'),
   );
   const [first, ...others] = callers;
   for (const node of others) {

@@ -92,6 +92,12 @@ export const pipelineKeys = {
     max: 3600,
     about: 'Seconds all checks of one release may take together; those not run by then count as errors.',
   }),
+  'datapipelines.pipelines.max-composition-depth': integer({
+    default: 5,
+    min: 1,
+    max: 20,
+    about: 'Pipelines that may call each other, one below the other, the caller counted; judged at save and at run.',
+  }),
   'datapipelines.org.currency.name': text({ default: 'Dollar', about: 'Context value `org_currency_name`.' }),
   'datapipelines.org.currency.symbol': text({ default: '$', about: 'Context value `org_currency_symbol`.' }),
   'datapipelines.org.fiscal-start-date': text({
