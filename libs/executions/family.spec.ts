@@ -96,7 +96,19 @@ describe('a PIPELINE node', () => {
       ({ type, data }) => type === 'node_completed' && data.includes('"node_id":"call"'),
     );
     expect(readJson(completed!.data)).toMatchObject({ child_execution_id: kid!.execution_id });
-    expect((await server.frames(me, kid!.execution_id)).map(({ type }) => type)).toEqual([
+    const progressOf = async (id: string) =>
+      (await server.frames(me, id)).filter(({ type }) => type === 'node_progress').map(({ data }) => readJson(data));
+    expect(
+      (await progressOf(executionId)).filter((sample) => (sample as JsonObject).node_id === 'call').at(-1),
+    ).toMatchObject({
+      operation: 'child',
+      destination: { kind: 'tempdb', table: 'got' },
+      state: 'completed',
+      child_execution_id: kid!.execution_id,
+    });
+    expect((await progressOf(kid!.execution_id)).at(-1)).toMatchObject({ destination: { kind: 'parent' } });
+    const told = (await server.frames(me, kid!.execution_id)).map(({ type }) => type);
+    expect(told.filter((type) => type !== 'node_progress')).toEqual([
       'execution_started',
       'node_started',
       'node_completed',
