@@ -11,6 +11,7 @@ import {
   TestWorkspace,
   type TestDatabase,
 } from './executions.fixture.js';
+import { eventually } from '../../test/fixtures/eventually.js';
 
 const HEAVY = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(100000) b';
 
@@ -164,6 +165,58 @@ function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
     );
     expect(row).toEqual({ n: frames.length });
     expect(one.instance.staging.active).toBe(0);
+  });
+
+  it('sweeps a whole family with its lost root, and the owner that wakes up writes nothing for any of them', async () => {
+    const me = workspace.principal();
+    const child = await workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const parent = await workspace.pipeline([{ id: 'call', child }]);
+    const { executionId, finished } = await one.launch(me, parent);
+    const family = () =>
+      db.database.query<{ execution_id: string; status: string; code: string | null }>(
+        `SELECT execution_id, status, error_json->>'code' AS code FROM pipeline_executions
+          WHERE root_execution_id = $1 ORDER BY started_at`,
+        [executionId],
+      );
+    await eventually('the child', async () => (await family()).length === 2);
+    // The child began just before its instance died: its own beat is still young.
+    await db.database.execute(
+      `UPDATE pipeline_executions SET heartbeat_at = NOW() - INTERVAL '1 hour' WHERE execution_id = $1`,
+      [executionId],
+    );
+    two.instance.trust.holds = () => true;
+    expect(await two.sweep.run()).toBe(2);
+    const lost = { status: 'ABORTED', code: 'pipeline.execution.instance_lost' };
+    expect(await family()).toMatchObject([lost, lost]);
+    await one.instance.ownership.beat();
+    expect(await finished).toMatchObject({ status: 'ABORTED', failure: { details: { reason: 'fenced' } } });
+    await eventually('the owner to let go of both', () => one.instance.runs.size === 0);
+    expect(await family()).toMatchObject([lost, lost]);
+    for (const { execution_id } of await family()) {
+      const [row] = await db.database.query<{ n: number }>(
+        `SELECT COUNT(*)::int AS n FROM execution_events WHERE execution_id = $1 AND event_type = 'execution_aborted'`,
+        [execution_id],
+      );
+      expect(row).toEqual({ n: 1 });
+    }
+  });
+
+  it('cancels a family whose root runs on the other instance', async () => {
+    const me = workspace.principal();
+    const child = await workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const parent = await workspace.pipeline([{ id: 'call', child }]);
+    const { executionId, finished } = await one.launch(me, parent);
+    const statuses = async () =>
+      (
+        await db.database.query<{ status: string }>(
+          'SELECT status FROM pipeline_executions WHERE root_execution_id = $1',
+          [executionId],
+        )
+      ).map(({ status }) => status);
+    await eventually('the child', async () => (await statuses()).length === 2);
+    await two.service.cancel(me, executionId);
+    expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'cancelled' });
+    expect(await statuses()).toEqual(['ABORTED', 'ABORTED']);
   });
 
   it('after a stall starts no further node before its ownership is confirmed, and none when it is lost', async () => {

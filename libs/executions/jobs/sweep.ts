@@ -18,13 +18,15 @@ interface LostRow {
 }
 
 const MISSED_BEATS = 3;
+const LOST = 'pipeline.execution.instance_lost';
 /** Rows of one tick; what is left waits for the next. */
 const MOST_ROWS = 1000;
 const READ_LIMIT = 1000;
 
 /**
  * Ends the runs of instances that are gone (seed §8.3, contract 02 §9.2): one row per transaction, with everything a
- * watcher needs to see that it is over. Safe on every instance at once.
+ * watcher needs to see that it is over. A family lives on one instance, so a child goes with its lost parent, however
+ * young its own last beat is. Safe on every instance at once.
  */
 @Injectable()
 export class Sweep {
@@ -74,12 +76,15 @@ export class Sweep {
   /** The seed's statement for one row; nodes that were running are ABORTED with it. */
   async #end(tx: Transaction): Promise<LostRow | undefined> {
     const [candidate] = await tx.query<{ execution_id: string; correlation_id: string | null }>(
-      `SELECT execution_id, correlation_id FROM pipeline_executions
-        WHERE status = 'RUNNING'
-          AND (heartbeat_at < NOW() - make_interval(secs => $1)
-               OR (heartbeat_at IS NULL AND started_at < NOW() - make_interval(mins => $2)))
-        LIMIT 1 FOR UPDATE SKIP LOCKED`,
-      [MISSED_BEATS * this.#heartbeatSeconds, this.#staleMinutes],
+      `SELECT e.execution_id, e.correlation_id FROM pipeline_executions e
+        WHERE e.status = 'RUNNING'
+          AND (e.heartbeat_at < NOW() - make_interval(secs => $1)
+               OR (e.heartbeat_at IS NULL AND e.started_at < NOW() - make_interval(mins => $2))
+               OR EXISTS (SELECT FROM pipeline_executions p
+                           WHERE p.execution_id = e.parent_execution_id AND p.status = 'ABORTED'
+                             AND p.error_json->>'code' = $3))
+        LIMIT 1 FOR UPDATE OF e SKIP LOCKED`,
+      [MISSED_BEATS * this.#heartbeatSeconds, this.#staleMinutes, LOST],
     );
     if (!candidate) return undefined;
     const rows = await tx.query<LostRow>(
@@ -149,7 +154,7 @@ export class Sweep {
   }
 
   #lostError(correlationId: string | null): string {
-    const body = new PenstockError('pipeline.execution.instance_lost').toBody(this.#baseUrl);
+    const body = new PenstockError(LOST).toBody(this.#baseUrl);
     return writeJson({ ...body, correlation_id: correlationId });
   }
 }

@@ -48,7 +48,6 @@ export function permitsOf(node: PipelineNode): string[] {
 export function usesTempdb(document: Pick<PipelineDocument, 'nodes'>): boolean {
   return document.nodes.some(
     (node) =>
-      node.type !== 'CALCULATOR' &&
-      ((isSqlNode(node) && node.source === TEMPDB) || node.output?.target === 'tempdb'),
+      node.type !== 'CALCULATOR' && ((isSqlNode(node) && node.source === TEMPDB) || node.output?.target === 'tempdb'),
   );
 }

@@ -257,7 +257,12 @@ export function completeNode(node: ReadNode): PipelineNode | undefined {
   const { id, type, source, template, output, child } = node;
   if (id === undefined || type === undefined) return undefined;
   const { dependsOn, settings } = node;
-  const common = { id, dependsOn, settings, ...(node.description === undefined ? {} : { description: node.description }) };
+  const common = {
+    id,
+    dependsOn,
+    settings,
+    ...(node.description === undefined ? {} : { description: node.description }),
+  };
   if (type === 'CALCULATOR') {
     const computed = node.calculator && completeCalculator(node.calculator);
     return computed && { ...common, type, ...computed };
@@ -268,7 +273,12 @@ export function completeNode(node: ReadNode): PipelineNode | undefined {
   };
   if (type === 'PIPELINE') {
     if (child?.name === undefined || child.version === undefined) return undefined;
-    return { ...delivering, type, pipeline: { name: child.name, version: child.version }, parameters: child.parameters };
+    return {
+      ...delivering,
+      type,
+      pipeline: { name: child.name, version: child.version },
+      parameters: child.parameters,
+    };
   }
   if (source === undefined || template?.id === undefined || template.version === undefined) return undefined;
   return { ...delivering, type, source, template: { id: template.id, version: template.version } };

@@ -25,8 +25,7 @@ export function keyWriters({ nodes }: Pick<ReadBody, 'nodes'>): Map<string, KeyW
 }
 
 /** What a reference to a Context key finds; `type` is undefined where only the run tells, or the declaration is wrong. */
-export type FoundKey =
-  { known: true; type: ColumnType | undefined } | { known: false; writer: KeyWriter | undefined };
+export type FoundKey = { known: true; type: ColumnType | undefined } | { known: false; writer: KeyWriter | undefined };
 
 /** The Context keys of a body as a node sees them at a save (contract 01 §3.3): with the calculators it depends on. */
 export class ContextKeys {

@@ -187,12 +187,12 @@ function reportRenders({ nodes, outcomes, exhausted }: Rendering, { writers }: D
       for (const variable of problem.missing ?? [problem.variable]) {
         const writer = variable === undefined ? undefined : writers.get(variable);
         if (writer) {
-          notes.failOnce(
-            'pipeline.validation.calculator_input_unordered',
-            path,
-            unorderedAdvice(writer),
-            { ...details, variable, key: writer.key, writer: writer.path },
-          );
+          notes.failOnce('pipeline.validation.calculator_input_unordered', path, unorderedAdvice(writer), {
+            ...details,
+            variable,
+            key: writer.key,
+            writer: writer.path,
+          });
           continue;
         }
         notes.failOnce(code, path, message, variable === undefined ? details : { ...details, variable });
