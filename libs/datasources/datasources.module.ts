@@ -18,6 +18,7 @@ import { DatasourceService } from './datasource.service.js';
 import { duckdbDriver } from './drivers/duckdb/duckdb.driver.js';
 import { DuckdbInstances } from './drivers/duckdb/instances.js';
 import { NativeCalls } from './drivers/duckdb/native-calls.js';
+import { h2Driver } from './drivers/h2/h2.driver.js';
 import { mysqlDriver } from './drivers/mysql/mysql.driver.js';
 import { postgresDriver } from './drivers/postgres/postgres.driver.js';
 import { DriverRegistry } from './drivers/registry.js';
@@ -46,7 +47,7 @@ export function loadDrivers(config: Configuration): DriverRegistry {
   const calls = new NativeCalls(
     Math.max(1, Math.floor(config.get('datapipelines.staging.max-concurrent-calls') * NATIVE_CALL_SHARE)),
   );
-  return new DriverRegistry([postgresDriver, mysqlDriver, sqliteDriver, duckdbDriver(instances, calls)]);
+  return new DriverRegistry([postgresDriver, mysqlDriver, h2Driver, sqliteDriver, duckdbDriver(instances, calls)]);
 }
 
 /**

@@ -30,5 +30,6 @@ export {
   type MysqlCatalogType,
   type MysqlFieldDescription,
 } from './mapping/mysql-type.js';
+export { mapH2CatalogType, type H2CatalogType } from './mapping/h2-type.js';
 export { mapDuckdbType, type DuckdbTypeDescription } from './mapping/duckdb-type.js';
 export * from './mapping/staging-type.js';

@@ -151,6 +151,7 @@ function readUrl<Url extends { parameters: ReadonlyMap<string, string> }, Option
     return { url, failures };
   } catch (error) {
     if (!(error instanceof UrlDefect)) throw error;
-    return { failures: [malformed(error.message, { reason: error.reason, ...error.details })] };
+    const failure = malformed(error.message, { reason: error.reason, ...error.details });
+    return { failures: [{ ...failure, code: error.code }] };
   }
 }

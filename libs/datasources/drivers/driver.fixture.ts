@@ -1,4 +1,11 @@
-import { encodeBatchRows, WireIssues, type Column } from '#libs/typesystem';
+import {
+  createVector,
+  encodeBatchRows,
+  WireIssues,
+  type Column,
+  type ColumnBatch,
+  type ColumnVector,
+} from '#libs/typesystem';
 
 import type { Cursor, DriverConnection } from './driver.js';
 
@@ -49,4 +56,17 @@ export async function eventually(check: () => Promise<boolean>): Promise<boolean
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return false;
+}
+
+/** Rows as a batch; each value in the form its vector holds. */
+export function batchOf(columns: readonly Column[], rows: readonly (readonly unknown[])[]): ColumnBatch {
+  const vectors = columns.map((column, index) => {
+    const vector: ColumnVector = createVector(column, rows.length);
+    rows.forEach((row, at) => {
+      if (row[index] === null) vector.nulls[at] = 1;
+      else if (vector.data) (vector.data as unknown[])[at] = row[index];
+    });
+    return vector;
+  });
+  return { rowCount: rows.length, vectors };
 }

@@ -6,6 +6,7 @@ import type { Dialect } from '#libs/typesystem';
 import { NativeCalls } from './duckdb/native-calls.js';
 import { duckdbDriver } from './duckdb/duckdb.driver.js';
 import { DuckdbInstances } from './duckdb/instances.js';
+import { h2Driver } from './h2/h2.driver.js';
 import { mysqlDriver } from './mysql/mysql.driver.js';
 import { postgresDriver } from './postgres/postgres.driver.js';
 import { parseStartupOptions } from './postgres/properties.js';
@@ -18,10 +19,11 @@ const duckdb = duckdbDriver(
 const PREFIXES: Partial<Record<Dialect, string>> = {
   POSTGRES: 'jdbc:postgresql:',
   MYSQL: 'jdbc:mysql:',
+  H2: 'jdbc:h2:pg:',
   SQLITE: 'jdbc:sqlite:',
   DUCKDB: 'jdbc:duckdb:',
 };
-const drivers = [postgresDriver, mysqlDriver, sqliteDriver, duckdb];
+const drivers = [postgresDriver, mysqlDriver, h2Driver, sqliteDriver, duckdb];
 
 /** `code reason` of each failure. */
 function defects(driver: (typeof drivers)[number], url: string, jdbc: Record<string, unknown> = {}): string[] {

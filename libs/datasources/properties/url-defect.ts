@@ -1,4 +1,4 @@
-/** Why a JDBC URL was refused: the word for `details.reason` and a sentence that never quotes the URL. */
+/** Why a JDBC URL was refused: the word for `details.reason`, a sentence that never quotes the URL, and the code. */
 export class UrlDefect extends Error {
   override readonly name = 'UrlDefect';
 
@@ -6,6 +6,9 @@ export class UrlDefect extends Error {
     readonly reason: string,
     message: string,
     readonly details: Record<string, unknown> = {},
+    readonly code:
+      | 'datasource.validation.jdbc_url_malformed'
+      | 'datasource.driver_not_loaded' = 'datasource.validation.jdbc_url_malformed',
   ) {
     super(message);
   }

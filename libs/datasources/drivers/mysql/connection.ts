@@ -1,6 +1,7 @@
-import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
+import { abortable, DriverFailure } from '../driver-failure.js';
 import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
 import { oneStatement } from '../one-statement.js';
+import { Stopper } from '../stopper.js';
 import type { Canceller } from './canceller.js';
 import { openMysqlCursor } from './cursor.js';
 import { typedValues } from './parameters.js';
@@ -17,18 +18,17 @@ export class MysqlConnection implements DriverConnection {
   readonly session: MysqlSession;
   readonly settings: SessionSettings;
   readonly tinyIsBoolean: boolean;
-  readonly #canceller: Canceller;
-  #cancelSent = false;
+  readonly #stopper: Stopper;
 
   constructor(session: MysqlSession, settings: SessionSettings, canceller: Canceller, tinyIsBoolean: boolean) {
     this.session = session;
     this.settings = settings;
-    this.#canceller = canceller;
+    this.#stopper = new Stopper(session, canceller, { distrustsResults: true });
     this.tinyIsBoolean = tinyIsBoolean;
   }
 
   get usable(): boolean {
-    return !this.#cancelSent && !this.session.isLost;
+    return this.#stopper.usable;
   }
 
   async openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor> {
@@ -50,38 +50,18 @@ export class MysqlConnection implements DriverConnection {
     return await this.stoppable(this.#readCatalog(statement), signal);
   }
 
-  /**
-   * Waits for `work`; on abort the statement is killed in the server first, then the wait ends and the connection is
-   * destroyed, because a late kill must not hit the next statement (02 §5.2).
-   */
-  async stoppable<T>(work: Promise<T>, signal: AbortSignal, onStop?: () => void): Promise<T> {
-    const stopping: Promise<void>[] = [];
-    const onAbort = (): void => {
-      onStop?.();
-      stopping.push(this.abandon(work));
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      const result = await work;
-      // What a killed statement answers may look like a good end.
-      if (signal.aborted) throw cancelled(signal);
-      return result;
-    } catch (error) {
-      if (signal.aborted) throw cancelled(signal);
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-      await Promise.all(stopping);
-    }
+  stoppable<T>(work: Promise<T>, signal: AbortSignal, onStop?: () => void): Promise<T> {
+    return this.#stopper.stoppable(work, signal, onStop);
+  }
+
+  /** For a COMMIT: what the server answered stands. */
+  completion<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return this.#stopper.completion(work, signal);
   }
 
   /** Stops what the connection is doing and cuts it. */
-  async abandon(work: Promise<unknown>): Promise<void> {
-    if (this.session.isLost) return;
-    this.#cancelSent = true;
-    await this.#canceller.stop(work);
-    this.session.destroy();
+  abandon(work: Promise<unknown>): Promise<void> {
+    return this.#stopper.abandon(work);
   }
 
   async ping(timeoutMs: number): Promise<void> {

@@ -1,26 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
-import { createVector, type Column, type ColumnBatch, type ColumnVector } from '#libs/typesystem';
+import type { Column } from '#libs/typesystem';
 
 import { describeWithProgram } from '../../../../test/fixtures/programs.js';
-import { eventually, NEVER, rowsOf } from '../driver.fixture.js';
+import { batchOf, eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import type { TableWriter } from '../driver.js';
 import type { MysqlConnection } from './connection.js';
 import { mysqlIntrospection } from './introspection.js';
 import { MariadbBench } from './mysql.fixture.js';
-
-function batchOf(columns: readonly Column[], rows: readonly (readonly unknown[])[]): ColumnBatch {
-  const vectors = columns.map((column, index) => {
-    const vector: ColumnVector = createVector(column, rows.length);
-    rows.forEach((row, at) => {
-      if (row[index] === null) vector.nulls[at] = 1;
-      else if (vector.data) (vector.data as unknown[])[at] = row[index];
-    });
-    return vector;
-  });
-  return { rowCount: rows.length, vectors };
-}
 
 const N: Column = { name: 'n', type: 'INTEGER' };
 const S: Column = { name: 's', type: 'STRING' };

@@ -2,6 +2,7 @@ import { quoteIdentifier, type ColumnBatch } from '#libs/typesystem';
 
 import { DriverFailure } from '../driver-failure.js';
 import type { TableWriter, WriteTarget } from '../driver.js';
+import { quoteTable } from '../quote-table.js';
 import { cellParameter, type CellParameter } from './cell-parameter.js';
 import type { Statement } from './client.js';
 import type { MysqlConnection } from './connection.js';
@@ -30,7 +31,7 @@ export class MysqlTableWriter implements TableWriter {
     this.#target = target;
     this.#signal = signal;
     const columns = target.columns.map(({ name }) => quoteIdentifier('MYSQL', name)).join(', ');
-    this.#into = `INSERT INTO ${quoteTable(target.table)} (${columns}) VALUES `;
+    this.#into = `INSERT INTO ${quoteTable('MYSQL', target.table)} (${columns}) VALUES `;
     const fitting = Math.floor(MOST_BINDS / Math.max(target.columns.length, 1));
     this.#mostRows = Math.max(1, Math.min(target.batchRows, fitting));
     this.#mostBytes = Math.min(connection.settings.maxPacketBytes * PACKET_SHARE, MOST_BYTES);
@@ -48,7 +49,7 @@ export class MysqlTableWriter implements TableWriter {
 
   async commit(): Promise<void> {
     this.#forget();
-    await this.#connection.stoppable(this.#sendCommit(), this.#signal);
+    await this.#connection.completion(this.#sendCommit(), this.#signal);
   }
 
   async rollback(): Promise<void> {
@@ -61,7 +62,7 @@ export class MysqlTableWriter implements TableWriter {
     const { session } = this.#connection;
     await session.query('START TRANSACTION');
     await this.#statementOf(1);
-    if (this.#target.mode === 'replace') await session.query(`DELETE FROM ${quoteTable(this.#target.table)}`);
+    if (this.#target.mode === 'replace') await session.query(`DELETE FROM ${quoteTable('MYSQL', this.#target.table)}`);
   }
 
   async #insertAll(batch: ColumnBatch): Promise<void> {
@@ -123,12 +124,4 @@ function sizeOf(cells: readonly CellParameter[], row: number): number {
   let size = 0;
   for (const cell of cells) size += cell.bytes(row);
   return size;
-}
-
-/** `schema.table` or `table`, each part quoted. */
-function quoteTable(table: string): string {
-  return table
-    .split('.')
-    .map((part) => quoteIdentifier('MYSQL', part))
-    .join('.');
 }

@@ -1,5 +1,6 @@
-import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
+import { abortable, DriverFailure } from '../driver-failure.js';
 import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
+import { Stopper } from '../stopper.js';
 import type { Canceller } from './canceller.js';
 import { openPostgresCursor } from './cursor.js';
 import { exchange, exchangeWithoutRows, type ExchangeResult } from './exchange.js';
@@ -14,17 +15,16 @@ export class PostgresConnection implements DriverConnection {
   readonly serves = 'both';
   readonly wire: PostgresWire;
   readonly types: TypeNames;
-  readonly #canceller: Canceller;
-  #cancelSent = false;
+  readonly #stopper: Stopper;
 
   constructor(wire: PostgresWire, canceller: Canceller, types: TypeNames) {
     this.wire = wire;
     this.types = types;
-    this.#canceller = canceller;
+    this.#stopper = new Stopper(wire, canceller);
   }
 
   get usable(): boolean {
-    return !this.#cancelSent && !this.wire.isClosed;
+    return this.#stopper.usable;
   }
 
   openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor> {
@@ -57,35 +57,13 @@ export class PostgresConnection implements DriverConnection {
     return exchange(this.wire, [query(sql)]);
   }
 
-  /**
-   * Waits for `work`; on abort the statement is cancelled in the server first, then the wait ends and the connection is
-   * destroyed, because a late cancel must not hit the next statement (02 §5.2).
-   */
-  async stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-    const stopping: Promise<void>[] = [];
-    const onAbort = (): void => {
-      this.#cancelSent = true;
-      stopping.push(this.#canceller.stop(work).then(() => this.wire.destroy()));
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await work;
-    } catch (error) {
-      if (signal.aborted) throw cancelled(signal);
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-      await Promise.all(stopping);
-    }
+  stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return this.#stopper.stoppable(work, signal);
   }
 
   /** Stops what the connection is doing and cuts it: for a cursor that is closed before its end. */
-  async abandon(work: Promise<unknown>): Promise<void> {
-    if (this.wire.isClosed) return;
-    this.#cancelSent = true;
-    await this.#canceller.stop(work);
-    this.wire.destroy();
+  abandon(work: Promise<unknown>): Promise<void> {
+    return this.#stopper.abandon(work);
   }
 
   async ping(timeoutMs: number): Promise<void> {

@@ -8,7 +8,7 @@ import type { PostgresConnection } from './connection.js';
 import { exchange } from './exchange.js';
 import { bind, DESCRIBE_STATEMENT, execute, failureOf, FLUSH, MESSAGE, parse, query, SYNC } from './messages.js';
 import { RowBatch, rowIndex, type RowIndex } from './row-batch.js';
-import type { MessageConsumer } from './wire.js';
+import type { MessageConsumer, PostgresWire } from './wire.js';
 import { wireValue } from './wire-value.js';
 
 /** A batch aims at this many bytes: of wide rows fewer are asked for, so that memory is bounded by bytes too. */
@@ -49,12 +49,29 @@ export async function openPostgresCursor(
   return cursor;
 }
 
+/** What a cursor needs of the connection it reads on. */
+export interface CursorHost {
+  readonly wire: PostgresWire;
+  stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T>;
+  abandon(work: Promise<unknown>): Promise<void>;
+  destroy(): void;
+}
+
+/** How the transaction around a read ends, and what the server answers when it ended well. */
+export interface ReadEnding {
+  statement: string;
+  tag: string;
+}
+
+const COMMITTED: ReadEnding = { statement: 'COMMIT', tag: 'COMMIT' };
+
 type State = 'reading' | 'paused' | 'finishing' | 'failing' | 'over';
 
-class PostgresCursor implements Cursor, MessageConsumer {
+export class PostgresCursor implements Cursor, MessageConsumer {
   readonly columns: readonly Column[];
   readonly warnings: readonly MappingWarning[];
-  readonly #connection: PostgresConnection;
+  readonly #connection: CursorHost;
+  readonly #ending: ReadEnding;
   readonly #results: readonly ResultColumn[];
   readonly #fetchSize: number;
   readonly #index: RowIndex;
@@ -66,8 +83,9 @@ class PostgresCursor implements Cursor, MessageConsumer {
   #finish: Promise<void> | null = null;
   #failure: DriverFailure | null = null;
 
-  constructor(connection: PostgresConnection, results: readonly ResultColumn[], fetchSize: number) {
-    this.#connection = connection;
+  constructor(host: CursorHost, results: readonly ResultColumn[], fetchSize: number, ending: ReadEnding = COMMITTED) {
+    this.#connection = host;
+    this.#ending = ending;
     this.#results = results;
     this.columns = results.map(({ column }) => column);
     this.warnings = results.flatMap(({ warning }) => (warning ? [warning] : []));
@@ -114,6 +132,8 @@ class PostgresCursor implements Cursor, MessageConsumer {
       this.#failure =
         error instanceof DriverFailure ? error : new DriverFailure('other', String(error), { cause: error });
       this.#connection.destroy();
+      // The end of the transaction may be the wire's consumer already: this cursor is told by nobody else.
+      this.closed(this.#failure);
     }
   }
 
@@ -148,12 +168,12 @@ class PostgresCursor implements Cursor, MessageConsumer {
     this.#slice.resolve();
   }
 
-  /** COMMIT goes out at once; only its answer makes the end a clean one. */
+  /** The end of the transaction goes out at once; only its answer makes the end a clean one. */
   #lastSliceDone(): void {
     this.#connection.wire.release(this);
-    this.#finish = exchange(this.#connection.wire, [SYNC, query('COMMIT')], 2).then(({ tag }) => {
+    this.#finish = exchange(this.#connection.wire, [SYNC, query(this.#ending.statement)], 2).then(({ tag }) => {
       this.#state = 'over';
-      if (tag !== 'COMMIT')
+      if (tag !== this.#ending.tag)
         throw new DriverFailure('other', 'The server rolled the read back.', { driverCode: '25P02' });
     });
     this.#finish.catch(nothing);

@@ -47,14 +47,15 @@ export function query(sql: string): Buffer {
   return buffer;
 }
 
-/** Parse into the unnamed statement; parameter types are left to the casts in the text (01 §4.4). */
-export function parse(sql: string): Buffer {
+/** Parse into the unnamed statement. Types are left to the casts in the text (01 §4.4), but for the OIDs given. */
+export function parse(sql: string, parameterOids: readonly number[] = []): Buffer {
   const text = Buffer.from(sql, 'utf8');
-  const buffer = message('P', 1 + text.length + 1 + 2);
+  const buffer = message('P', 1 + text.length + 1 + 2 + 4 * parameterOids.length);
   buffer[5] = 0;
   text.copy(buffer, 6);
   buffer[6 + text.length] = 0;
-  buffer.writeUInt16BE(0, 7 + text.length);
+  let at = buffer.writeUInt16BE(parameterOids.length, 7 + text.length);
+  for (const oid of parameterOids) at = buffer.writeUInt32BE(oid, at);
   return buffer;
 }
 

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-
 import { cancelled, DriverFailure } from '../driver-failure.js';
 import { Canceller } from './canceller.js';
 import { PostgresConnection, SESSION_SETTINGS } from './connection.js';
@@ -7,6 +5,7 @@ import type { DialTarget } from './dial.js';
 import type { AddressCheck } from '../tcp.js';
 import { login } from './login.js';
 import type { PostgresOptions } from './options.js';
+import { readRoots } from './root-certificates.js';
 import type { TypeNames } from './type-names.js';
 
 export interface PostgresLogin {
@@ -95,17 +94,6 @@ async function refuseOtherKind(connection: PostgresConnection, wanted: string, s
   if (kind !== wanted) {
     throw new DriverFailure('connection', `The server is a ${kind}, and targetServerType asks for a ${wanted}.`, {
       driverCode: 'WRONG_SERVER_TYPE',
-    });
-  }
-}
-
-async function readRoots(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new DriverFailure('connection', 'The file of sslrootcert cannot be read.', {
-      driverCode: 'SSLROOTCERT',
-      cause: error,
     });
   }
 }

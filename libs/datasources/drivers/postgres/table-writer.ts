@@ -3,6 +3,7 @@ import { quoteIdentifier, type ColumnBatch } from '#libs/typesystem';
 import { deferred } from '../deferred.js';
 import { DriverFailure } from '../driver-failure.js';
 import type { TableWriter, WriteTarget } from '../driver.js';
+import { quoteTable } from '../quote-table.js';
 
 import type { PostgresConnection } from './connection.js';
 import { encodeCopyRows } from './copy-text.js';
@@ -41,7 +42,7 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
     await connection.stoppable(connection.control('BEGIN'), signal);
     if (target.mode === 'replace') await writer.#empty();
     const columns = target.columns.map(({ name }) => quoteIdentifier('POSTGRES', name)).join(', ');
-    connection.wire.exchange([query(`COPY ${quoteTable(target.table)} (${columns}) FROM STDIN`)], writer);
+    connection.wire.exchange([query(`COPY ${quoteTable('POSTGRES', target.table)} (${columns}) FROM STDIN`)], writer);
     await connection.stoppable(writer.#begun.promise, signal);
     return writer;
   }
@@ -101,7 +102,7 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
 
   /** Only TRUNCATE is given a second way; a table that is missing is missing for DELETE too. */
   async #empty(): Promise<void> {
-    const table = quoteTable(this.#target.table);
+    const table = quoteTable('POSTGRES', this.#target.table);
     const truncate = `SAVEPOINT dp_empty; SET LOCAL lock_timeout='${TRUNCATE_LOCK_WAIT}'; TRUNCATE ${table}; SET LOCAL lock_timeout=0`;
     try {
       await this.#connection.stoppable(this.#connection.control(truncate), this.#signal);
@@ -127,14 +128,6 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
       });
     }
   }
-}
-
-/** `schema.table` or `table`, each part quoted. */
-function quoteTable(table: string): string {
-  return table
-    .split('.')
-    .map((part) => quoteIdentifier('POSTGRES', part))
-    .join('.');
 }
 
 function ignore(): void {

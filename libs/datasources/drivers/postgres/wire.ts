@@ -29,6 +29,8 @@ export class PostgresWire {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #needed = 0;
+  /** Sent when a message arrives in pieces; null = nothing is. */
+  #nudge: Buffer | null = null;
   /** The server's last FATAL text (57P01 …): it explains the close that follows. */
   #farewell: DriverFailure | null = null;
 
@@ -43,7 +45,7 @@ export class PostgresWire {
     socket.resume();
   }
 
-  get isClosed(): boolean {
+  get isLost(): boolean {
     return this.#closed !== null;
   }
 
@@ -102,6 +104,14 @@ export class PostgresWire {
     });
   }
 
+  /**
+   * For a server that writes a message in pieces without TCP_NODELAY: the rest waits until this side has acknowledged the
+   * first piece, which it does 40 ms later, or at once with something to send.
+   */
+  nudgeWith(message: Buffer): void {
+    this.#nudge = message;
+  }
+
   #close(failure: DriverFailure): void {
     if (this.#closed) return;
     this.#closed = this.#farewell ?? failure;
@@ -141,6 +151,7 @@ export class PostgresWire {
     this.#pending = [at === 0 ? buffer : buffer.subarray(at)];
     this.#pendingBytes = buffer.length - at;
     this.#needed = needed;
+    if (this.#nudge) this.#socket.write(this.#nudge);
   }
 
   #dispatch(type: number, buffer: Buffer, start: number, end: number): void {

@@ -1,0 +1,159 @@
+import { abortable, DriverFailure } from '../driver-failure.js';
+import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
+import { oneStatement } from '../one-statement.js';
+import type { Canceller } from '../postgres/canceller.js';
+import { PostgresCursor, type CursorHost } from '../postgres/cursor.js';
+import { exchange, exchangeWithoutRows, type ExchangeResult } from '../postgres/exchange.js';
+import {
+  bind,
+  DESCRIBE_STATEMENT,
+  execute,
+  FLUSH,
+  parse,
+  query,
+  SYNC,
+  TERMINATE,
+  type ResultFormat,
+} from '../postgres/messages.js';
+import { wireValue } from '../postgres/wire-value.js';
+import type { PostgresWire } from '../postgres/wire.js';
+import { Stopper } from '../stopper.js';
+import { describeH2Column } from './columns.js';
+import { h2Failure } from './failure.js';
+import { readingStatement } from './read-gate.js';
+import { H2TableWriter } from './table-writer.js';
+
+/** PostgreSQL's number of bytea: without it the server takes bytes for text. */
+const BYTEA = 17;
+
+/**
+ * One session of H2's PostgreSQL-protocol server. It runs two statements of one text, and after a failed Parse or Bind it
+ * goes on with what was parsed or bound before: every text is counted here first, each step waits for the answer to the
+ * one before, and an error ends the session (06 §2).
+ */
+export class H2Connection implements DriverConnection, CursorHost {
+  readonly serves = 'both';
+  readonly wire: PostgresWire;
+  readonly #stopper: Stopper;
+  readonly #settings: string;
+  /** Something ran that may have left its mark on the session: temporary tables, variables, settings. */
+  #marked = false;
+
+  /** @param settings statements that every lease begins with */
+  constructor(wire: PostgresWire, canceller: Canceller, settings: string) {
+    this.wire = wire;
+    this.#settings = settings;
+    wire.nudgeWith(FLUSH);
+    this.#stopper = new Stopper(wire, canceller, { brokenByErrors: true });
+  }
+
+  get usable(): boolean {
+    return this.#stopper.usable;
+  }
+
+  async openCursor(
+    statement: BoundStatement,
+    { fetchSize, signal }: { fetchSize: number; signal: AbortSignal },
+  ): Promise<Cursor> {
+    readingStatement(statement.sql);
+    if (statement.sql.includes('@')) this.#marked = true;
+    const columns = await this.stoppable(this.#beginRead(statement), signal);
+    const cursor = new PostgresCursor(this, columns, fetchSize, { statement: 'ROLLBACK', tag: 'UPDATE 0' });
+    cursor.start([]);
+    return cursor;
+  }
+
+  async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
+    const statementClass = oneStatement('H2', statement.sql, ['DML', 'DDL']);
+    this.#marked = true;
+    const { affected } = await this.stoppable(this.#run(statement), signal);
+    return statementClass === 'DML' ? affected : 0;
+  }
+
+  async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
+    return await H2TableWriter.begin(this, target, signal);
+  }
+
+  async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
+    return await this.stoppable(this.#readCatalog(statement), signal);
+  }
+
+  /** The driver's own constant text. */
+  async control(sql: string): Promise<ExchangeResult> {
+    return await exchange(this.wire, [query(sql)]);
+  }
+
+  /** Parses a statement, and only then anything may be bound to it. */
+  async prepare(statement: BoundStatement): Promise<ExchangeResult> {
+    const types = statement.values.map((value) => (value instanceof Uint8Array ? BYTEA : 0));
+    await exchange(this.wire, [parse(statement.sql, types), SYNC]);
+    return await exchange(this.wire, [DESCRIBE_STATEMENT, SYNC]);
+  }
+
+  async bindTo(values: readonly unknown[], formats: readonly ResultFormat[] = []): Promise<void> {
+    await exchange(this.wire, [bind(values.map(wireValue), formats), SYNC]);
+  }
+
+  async stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      return await this.#stopper.stoppable(work, signal);
+    } catch (error) {
+      throw h2Failure(error);
+    }
+  }
+
+  abandon(work: Promise<unknown>): Promise<void> {
+    return this.#stopper.abandon(work);
+  }
+
+  async ping(timeoutMs: number): Promise<void> {
+    await abortable(this.control('SELECT 1'), AbortSignal.timeout(timeoutMs));
+  }
+
+  async reset(): Promise<boolean> {
+    if (!this.usable || this.#marked) return false;
+    try {
+      await this.control('ROLLBACK');
+      await this.control(this.#settings);
+      return this.usable;
+    } catch (error) {
+      if (error instanceof DriverFailure) return false;
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    this.wire.end(TERMINATE);
+    return Promise.resolve();
+  }
+
+  destroy(): void {
+    this.wire.destroy();
+  }
+
+  async #beginRead(statement: BoundStatement): Promise<ReturnType<typeof describeH2Column>[]> {
+    await this.control('BEGIN');
+    const { fields } = await this.prepare(statement);
+    const columns = fields.map(describeH2Column);
+    await this.bindTo(
+      statement.values,
+      columns.map(({ format }) => format),
+    );
+    return columns;
+  }
+
+  async #run(statement: BoundStatement): Promise<ExchangeResult> {
+    await this.prepare(statement);
+    await this.bindTo(statement.values);
+    return await exchangeWithoutRows(this.wire, [execute(0), SYNC]);
+  }
+
+  async #readCatalog(statement: BoundStatement): Promise<(string | null)[][]> {
+    await this.control('BEGIN');
+    await this.prepare(statement);
+    await this.bindTo(statement.values);
+    const { rows } = await exchange(this.wire, [execute(0), SYNC]);
+    await this.control('ROLLBACK');
+    return rows;
+  }
+}

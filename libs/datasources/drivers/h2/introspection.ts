@@ -1,0 +1,105 @@
+import { mapH2CatalogType } from '#libs/typesystem';
+
+import type { CatalogColumn, CatalogTable, Introspection } from '../../introspection/introspection.js';
+
+/** $1 = the system schemas that stay hidden, comma-separated: their names hold none. */
+const SHOWN = (column: string): string =>
+  `LOCATE(CONCAT(',', LOWER(${column}), ','), CONCAT(',', CAST($1 AS VARCHAR), ',')) = 0`;
+
+const SYSTEM_SCHEMAS = ['information_schema', 'pg_catalog'];
+
+const hidden = (include: readonly string[]): string =>
+  SYSTEM_SCHEMAS.filter((name) => !include.includes(name)).join(',');
+
+const SCHEMAS = `
+  SELECT s.schema_name FROM information_schema.schemata s WHERE ${SHOWN('s.schema_name')}
+   ORDER BY s.schema_name LIMIT CAST($2 AS INTEGER)`;
+
+const TABLES = `
+  SELECT t.table_schema, t.table_name, t.table_type, t.remarks
+    FROM information_schema.tables t
+   WHERE ${SHOWN('t.table_schema')} AND (CAST($2 AS VARCHAR) IS NULL OR t.table_schema = CAST($2 AS VARCHAR))
+   ORDER BY t.table_schema, t.table_name
+   LIMIT CAST($3 AS INTEGER)`;
+
+const COLUMNS = `
+  SELECT c.column_name, c.data_type, CAST(c.numeric_precision AS VARCHAR), CAST(c.numeric_scale AS VARCHAR),
+         CAST(c.character_maximum_length AS VARCHAR), c.is_nullable, c.remarks
+    FROM information_schema.columns c
+   WHERE c.table_schema = CAST($1 AS VARCHAR) AND c.table_name = CAST($2 AS VARCHAR)
+   ORDER BY c.ordinal_position`;
+
+const KEYS = `
+  SELECT k.column_name, n.constraint_type, CAST(k.ordinal_position AS VARCHAR), u.table_schema, u.table_name, u.column_name
+    FROM information_schema.key_column_usage k
+    JOIN information_schema.table_constraints n
+      ON n.constraint_schema = k.constraint_schema AND n.constraint_name = k.constraint_name
+    LEFT JOIN information_schema.referential_constraints r
+      ON r.constraint_schema = k.constraint_schema AND r.constraint_name = k.constraint_name
+    LEFT JOIN information_schema.key_column_usage u
+      ON u.constraint_schema = r.unique_constraint_schema AND u.constraint_name = r.unique_constraint_name
+     AND u.ordinal_position = k.position_in_unique_constraint
+   WHERE k.table_schema = CAST($1 AS VARCHAR) AND k.table_name = CAST($2 AS VARCHAR)
+     AND n.constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
+   ORDER BY n.constraint_type, k.constraint_name, k.ordinal_position`;
+
+export const h2Introspection: Introspection = {
+  async schemas(query, include, limit) {
+    const rows = await query(SCHEMAS, [hidden(include), limit]);
+    return rows.map(([name]) => [name ?? '']);
+  },
+
+  async tables(query, { namespace, include }, limit) {
+    if (namespace !== null && namespace.length !== 1) return [];
+    const rows = await query(TABLES, [hidden(include), namespace?.[0] ?? null, limit]);
+    return rows.map(([schema, name, type, remarks]): CatalogTable => ({
+      namespace: [schema ?? ''],
+      name: name ?? '',
+      type: type ?? 'BASE TABLE',
+      remarks: remarks ?? null,
+    }));
+  },
+
+  async columns(query, { namespace, name: table }) {
+    const columns = await query(COLUMNS, [namespace[0], table]);
+    const keys = await query(KEYS, [namespace[0], table]);
+    return columns.map(([name, dataType, precision, scale, length, nullable, remarks]): CatalogColumn => {
+      const own = keys.filter(([column]) => column === name);
+      const primary = own.find(([, kind]) => kind === 'PRIMARY KEY');
+      const foreign = own.find(([, , , , refTable]) => refTable != null);
+      const type = (dataType ?? '').toUpperCase();
+      return {
+        name: name ?? '',
+        sourceType: sourceTypeOf(type, precision, scale, length),
+        mapped: mapH2CatalogType({
+          dataType: type,
+          precision: precision == null ? null : Number(precision),
+          scale: scale == null ? null : Number(scale),
+        }),
+        nullable: nullable === 'YES',
+        remarks: remarks ?? null,
+        primaryKey: primary ? Number(primary[2]) : null,
+        references: foreign
+          ? { namespace: [foreign[3] ?? ''], table: foreign[4] ?? '', column: foreign[5] ?? '' }
+          : null,
+      };
+    });
+  },
+
+  async currentNamespace(query) {
+    const [row] = await query('SELECT CURRENT_SCHEMA', []);
+    return row?.[0] == null ? null : [row[0]];
+  },
+};
+
+function sourceTypeOf(
+  type: string,
+  precision: string | null | undefined,
+  scale: string | null | undefined,
+  length: string | null | undefined,
+): string {
+  if (type === 'NUMERIC' && precision != null) return `NUMERIC(${precision}, ${scale ?? '0'})`;
+  return /^(?:CHARACTER|CHARACTER VARYING|BINARY|BINARY VARYING)$/.test(type) && length != null
+    ? `${type}(${length})`
+    : type;
+}
