@@ -14,6 +14,7 @@ import {
   PublishedEndpointReferences,
   ReleaseGate,
 } from '#libs/pipelines';
+import { SemanticsModule } from '#libs/semantics';
 import { TemplatePins, TemplatesModule } from '#libs/templates';
 import { WorkspacesModule } from '#libs/workspaces';
 import { ServingController } from './endpoints/serving.controller.js';
@@ -39,6 +40,7 @@ import { OidcController } from './rest/oidc.controller.js';
 import { Paging } from './rest/paging.js';
 import { PasswordResetController } from './rest/password-reset.controller.js';
 import { PipelinesController } from './rest/pipelines.controller.js';
+import { SemanticsController } from './rest/semantics.controller.js';
 import { TemplatesController } from './rest/templates.controller.js';
 import { UsersController } from './rest/users.controller.js';
 import { WorkspacesController } from './rest/workspaces.controller.js';
@@ -50,6 +52,7 @@ const FAMILIES = [
   IdentityModule,
   WorkspacesModule,
   DatasourcesModule,
+  SemanticsModule,
   TemplatesModule,
   PipelinesModule,
   ChecksModule,
@@ -67,6 +70,7 @@ const CONTROLLERS = [
   UsersController,
   WorkspacesController,
   DatasourcesController,
+  SemanticsController,
   TemplatesController,
   PipelinesController,
   ExecutionsController,

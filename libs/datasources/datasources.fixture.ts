@@ -54,6 +54,8 @@ export class DatasourceBench {
   readonly bus: InvalidationBus;
   readonly pools: DatasourcePools;
   readonly service: DatasourceService;
+  readonly catalogs: CatalogReader;
+  readonly reads: AuthorRead;
   readonly introspection: IntrospectionService;
   readonly statistics: TableStatistics;
   readonly preview: RowPreview;
@@ -103,12 +105,12 @@ export class DatasourceBench {
       test,
       audit,
     );
-    const catalogs = new CatalogReader(database, this.repository, this.pools, drivers, logger);
-    this.introspection = new IntrospectionService(catalogs);
-    this.statistics = new TableStatistics(catalogs);
-    const reads = new AuthorRead(new BoundedProbe(this.pools, drivers), new ProbeSlots(store, logger), observer);
-    this.preview = new RowPreview(catalogs, reads);
-    this.probe = new SqlProbe(catalogs, reads);
+    this.catalogs = new CatalogReader(database, this.repository, this.pools, drivers, logger);
+    this.introspection = new IntrospectionService(this.catalogs);
+    this.statistics = new TableStatistics(this.catalogs);
+    this.reads = new AuthorRead(new BoundedProbe(this.pools, drivers), new ProbeSlots(store, logger), observer);
+    this.preview = new RowPreview(this.catalogs, this.reads);
+    this.probe = new SqlProbe(this.catalogs, this.reads);
     this.access = new DatasourceAccess(database, this.repository, this.pools, drivers);
     const actor = { principal: () => systemPrincipal(database) } as unknown as SystemActor;
     this.bootstrap = new DatasourceBootstrap(

@@ -6,6 +6,7 @@ import { EndpointsModule } from '#libs/endpoints';
 import { ExecutionsModule } from '#libs/executions';
 import { Admission, IdentityModule } from '#libs/identity';
 import { PipelinesModule } from '#libs/pipelines';
+import { SemanticsModule } from '#libs/semantics';
 import { TemplatesModule } from '#libs/templates';
 import { WorkspacesModule } from '#libs/workspaces';
 import { DatasourceNodes } from './datasources/datasource-nodes.js';
@@ -22,6 +23,7 @@ import { PipelineNodes } from './pipelines/pipeline-nodes.js';
 import { RESOLVERS } from './schema/resolvers.js';
 import { schemaOptions } from './schema/schema-options.js';
 import { StandingRight } from '../sse/standing-right.js';
+import { FactNodes } from './semantics/fact-nodes.js';
 import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
 import { TemplateNodes } from './templates/template-nodes.js';
 import { WorkspaceNodes } from './workspaces/workspace-nodes.js';
@@ -30,6 +32,7 @@ const FAMILIES = [
   IdentityModule,
   WorkspacesModule,
   DatasourcesModule,
+  SemanticsModule,
   TemplatesModule,
   PipelinesModule,
   ChecksModule,
@@ -42,6 +45,7 @@ const NODES = [
   IdentityNodes,
   WorkspaceNodes,
   DatasourceNodes,
+  FactNodes,
   TemplateNodes,
   PipelineNodes,
   ExecutionNodes,

@@ -2,6 +2,7 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req } from '@nestj
 import type { Request } from 'express';
 import { DatasourceService, IntrospectionService } from '#libs/datasources';
 import type { Principal } from '#libs/kernel';
+import { AnnotatedCatalog } from '#libs/semantics';
 import { Caller } from '../http/caller.decorator.js';
 import { bodyObject, listBody, queryFlag, queryText, queryValues } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
@@ -13,13 +14,14 @@ export class DatasourcesController {
   constructor(
     private readonly datasources: DatasourceService,
     private readonly introspection: IntrospectionService,
+    private readonly catalog: AnnotatedCatalog,
     private readonly paging: Paging,
   ) {}
 
   @Post()
   @Operation('datasource.manage')
-  create(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
-    return this.datasources.create(caller, bodyObject(request));
+  async create(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    return this.catalog.annotated(caller, await this.datasources.create(caller, bodyObject(request)));
   }
 
   @Get()
@@ -27,19 +29,19 @@ export class DatasourcesController {
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const page = this.paging.of(request);
     const filter = { dialect: queryText(request, 'dialect'), all: queryFlag(request, 'all') };
-    return listBody(page, await this.datasources.list(caller, { ...filter, ...page }));
+    return listBody(page, await this.catalog.datasources(caller, { ...filter, ...page }));
   }
 
   @Get(':name')
   @Operation('datasource.read')
   read(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
-    return this.datasources.read(caller, name);
+    return this.catalog.datasource(caller, name);
   }
 
   @Put(':name')
   @Operation('datasource.manage')
-  update(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
-    return this.datasources.update(caller, name, bodyObject(request));
+  async update(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
+    return this.catalog.annotated(caller, await this.datasources.update(caller, name, bodyObject(request)));
   }
 
   @Delete(':name')
@@ -91,7 +93,7 @@ export class DatasourcesController {
   @Get(':name/tables')
   @Operation('datasource.introspect')
   tables(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
-    return this.introspection.tables(caller, name, { namespace: namespaceOf(request) });
+    return this.catalog.tables(caller, name, { namespace: namespaceOf(request) });
   }
 
   @Get(':name/tables/:table/columns')
@@ -102,7 +104,7 @@ export class DatasourcesController {
     @Param('table') table: string,
     @Req() request: Request,
   ): Promise<unknown> {
-    return this.introspection.columns(caller, name, { table, namespace: namespaceOf(request) });
+    return this.catalog.columns(caller, name, { table, namespace: namespaceOf(request) });
   }
 }
 

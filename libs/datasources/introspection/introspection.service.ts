@@ -4,7 +4,7 @@ import type { Principal } from '#libs/kernel';
 
 import type { DatasourceRecord } from '../datasource.js';
 import { CatalogReader, resolveTable, type TableAddress } from './catalog-reader.js';
-import type { CatalogColumn, CatalogTable } from './introspection.js';
+import type { CatalogColumn, CatalogTable, CatalogTableName } from './introspection.js';
 
 export interface SchemaListView {
   schemas: string[];
@@ -78,12 +78,22 @@ export class IntrospectionService {
     request: TableAddress,
     gaveUp?: AbortSignal,
   ): Promise<ColumnView[]> {
+    return (await this.describe(principal, name, request, gaveUp)).columns;
+  }
+
+  /** As {@link columns}, with the place where the table was found. */
+  async describe(
+    principal: Principal,
+    name: string,
+    request: TableAddress,
+    gaveUp?: AbortSignal,
+  ): Promise<{ table: CatalogTableName; columns: ColumnView[] }> {
     const record = await this.#visible(principal, name);
-    const columns = await this.catalogs.read(record, gaveUp, async (catalog) => {
+    return await this.catalogs.read(record, gaveUp, async (catalog) => {
       const table = await resolveTable(catalog, request);
-      return await catalog.driver.introspection.columns(catalog.query, table);
+      const columns = await catalog.driver.introspection.columns(catalog.query, table);
+      return { table: { namespace: table.namespace, name: table.name }, columns: columns.map(columnView) };
     });
-    return columns.map(columnView);
   }
 
   async #visible(principal: Principal, name: string): Promise<DatasourceRecord> {

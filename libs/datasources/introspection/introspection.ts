@@ -3,6 +3,16 @@ import type { MappedType } from '#libs/typesystem';
 /** Runs one of a driver's own catalog queries: values are bound, cells come as text. */
 export type CatalogQuery = (sql: string, values: readonly unknown[]) => Promise<(string | null)[][]>;
 
+export interface CatalogTableName {
+  namespace: readonly string[];
+  name: string;
+}
+
+/** A table, or a column of it. */
+export interface CatalogName extends CatalogTableName {
+  column: string | null;
+}
+
 export interface CatalogTable {
   /** Parts that address its schema; empty where the dialect has none. */
   namespace: readonly string[];
@@ -41,4 +51,11 @@ export interface Introspection {
   columns(query: CatalogQuery, table: CatalogTable): Promise<CatalogColumn[]>;
   /** Where an unqualified name is looked for; null when the connection has no such place. */
   currentNamespace(query: CatalogQuery): Promise<readonly string[] | null>;
+  /**
+   * For each table, or column of one, that a listing does not show: whether it may be there all the same, kept from this
+   * login or hidden by the datasource's settings. Absent where a listing shows all there is.
+   */
+  mayHold?(query: CatalogQuery, names: readonly CatalogName[]): Promise<boolean[]>;
+  /** Whether columns of a listed table are kept from this login. Absent where none can be, or nobody can tell. */
+  hidesColumns?(query: CatalogQuery, table: CatalogTableName): Promise<boolean>;
 }

@@ -88,7 +88,7 @@ function digits(
   least: number,
 ): { precision?: number; scale?: number } {
   if (given === undefined || given === null) return {};
-  const count = isExactNumber(given) ? Number(given) : Number.NaN;
+  const count = isExactNumber(given) || typeof (given as unknown) === 'number' ? Number(given) : Number.NaN;
   if (!Number.isInteger(count) || count < least || count > 1000)
     throw refusedArgument(field, 'type', `“${field}.${key}” must be a whole number of ${least} to 1000.`);
   return { [key]: count };

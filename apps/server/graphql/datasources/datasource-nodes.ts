@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ColumnView, DatasourceView, GrantView } from '#libs/datasources';
+import type { FactsOf } from '#libs/semantics';
 import type { Dialect } from '#libs/typesystem';
 import { WorkspaceService, type WorkspaceView } from '#libs/workspaces';
 import { Batch } from '../engine/batch.js';
@@ -57,9 +58,9 @@ export class DatasourceNodes {
     };
   }
 
-  column(view: ColumnView): ColumnType {
-    const { source_type, primary_key, warnings: _warnings, ...column } = view;
-    return { ...column, sourceType: source_type, primaryKey: primary_key };
+  column({ item, facts }: FactsOf<ColumnView>): ColumnType {
+    const { source_type, primary_key, warnings: _warnings, ...column } = item;
+    return { ...column, sourceType: source_type, primaryKey: primary_key, learned: facts };
   }
 
   #workspace(name: string): Lazy<WorkspaceType | null> {

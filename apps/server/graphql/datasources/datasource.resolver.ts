@@ -1,6 +1,7 @@
 import { Args, Context, Query, Resolver } from '@nestjs/graphql';
 import { DatasourceService, IntrospectionService } from '#libs/datasources';
 import type { Principal } from '#libs/kernel';
+import { AnnotatedCatalog } from '#libs/semantics';
 import { OperationContext } from '../engine/operation-context.js';
 import { ColumnType } from '../executions/execution.types.js';
 import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
@@ -27,6 +28,7 @@ export class DatasourceResolver {
   constructor(
     private readonly service: DatasourceService,
     private readonly introspection: IntrospectionService,
+    private readonly catalog: AnnotatedCatalog,
     private readonly nodes: DatasourceNodes,
   ) {}
 
@@ -76,13 +78,15 @@ export class DatasourceResolver {
   @Query(() => TableListType)
   @RootField('datasource.introspect')
   @Cost(LIVE_COST)
-  datasourceTables(
+  async datasourceTables(
     @Context() context: OperationContext,
     @Args('name') name: string,
     @Args('namespace', namespaceArg) namespace?: string[] | null,
   ): Promise<TableListType> {
     const filter = { namespace: namespace ?? undefined };
-    return this.introspection.tables(context.principal, name, filter, context.deadline.signal);
+    const { principal, deadline } = context;
+    const { tables, truncated } = await this.catalog.tablesWithFacts(principal, name, filter, deadline.signal);
+    return { tables: tables.map(({ item, facts }) => ({ ...item, learned: facts })), truncated };
   }
 
   @Query(() => [ColumnType])
@@ -95,7 +99,7 @@ export class DatasourceResolver {
     @Args('namespace', namespaceArg) namespace?: string[] | null,
   ): Promise<ColumnType[]> {
     const request = { table, namespace: namespace ?? undefined };
-    const columns = await this.introspection.columns(context.principal, name, request, context.deadline.signal);
-    return columns.map((view) => this.nodes.column(view));
+    const columns = await this.catalog.columnsWithFacts(context.principal, name, request, context.deadline.signal);
+    return columns.map((column) => this.nodes.column(column));
   }
 }

@@ -1,5 +1,6 @@
 import { Field, Int, ObjectType } from '@nestjs/graphql';
 import type { Dialect } from '#libs/typesystem';
+import type { ServedFact } from '#libs/semantics';
 import type { Lazy } from '../engine/lazy.js';
 import { ActorType } from '../identity/actor.js';
 import { connectionType } from '../paging/connection.js';
@@ -121,6 +122,9 @@ export class TableType {
 
   @Field(() => String, { nullable: true })
   remarks?: string | null;
+
+  /** Facts beside it. */
+  learned?: readonly ServedFact[];
 }
 
 @ObjectType('TableList')

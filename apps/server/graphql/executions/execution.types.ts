@@ -1,5 +1,6 @@
 import { Field, ID, InputType, Int, ObjectType } from '@nestjs/graphql';
 import type { ExecutionStatus, ExecutionTrigger } from '#libs/executions';
+import type { ServedFact } from '#libs/semantics';
 import type { Lazy } from '../engine/lazy.js';
 import { ActorType } from '../identity/actor.js';
 import { connectionType } from '../paging/connection.js';
@@ -39,6 +40,9 @@ export class ColumnType {
 
   @Field(() => Json, { nullable: true })
   references?: unknown;
+
+  /** Facts beside a column of a live catalog. */
+  learned?: readonly ServedFact[];
 }
 
 @ObjectType('ResultPage')

@@ -1,4 +1,5 @@
 import { registerEnumType } from '@nestjs/graphql';
+import { FACT_KINDS, FACT_SCOPES, FACT_TRUSTS } from '#libs/semantics';
 
 /** Wire words as enum values: GraphQL spells them in upper case, resolvers see them as they are (03 §9). */
 function wireEnum<const W extends string>(name: string, words: readonly W[]): Record<string, W> {
@@ -55,6 +56,10 @@ export const CapabilityEnum = wireEnum('Capability', [
   'super_admin',
 ]);
 export const WriteSurfaceEnum = wireEnum('WriteSurface', ['session', 'api_key', 'mcp']);
+
+export const FactScopeEnum = wireEnum('FactScope', FACT_SCOPES);
+export const FactKindEnum = wireEnum('FactKind', Object.keys(FACT_KINDS));
+export const FactTrustEnum = wireEnum('FactTrust', FACT_TRUSTS);
 
 export const CheckVerdictEnum = wireEnum('CheckVerdict', ['pass', 'fail', 'error']);
 export const CheckViaEnum = wireEnum('CheckVia', ['mcp', 'rest', 'ui', 'release']);

@@ -10,6 +10,12 @@ import { UsersResolver } from '../identity/users.resolver.js';
 import { PipelineMutations } from '../pipelines/pipeline-mutations.resolver.js';
 import { PipelineResolver } from '../pipelines/pipeline.resolver.js';
 import { CalculatorsResolver } from '../reference/calculators.resolver.js';
+import {
+  ColumnFactsResolver,
+  DatasourceFactsResolver,
+  FactResolver,
+  TableFactsResolver,
+} from '../semantics/fact.resolver.js';
 import { TemplateMutations } from '../templates/template-mutations.resolver.js';
 import { TemplateResolver } from '../templates/template.resolver.js';
 import { WorkspaceMutations } from '../workspaces/workspace-mutations.resolver.js';
@@ -25,6 +31,10 @@ export const RESOLVERS = [
   DatasourceResolver,
   DatasourceMutations,
   ProbeResolver,
+  FactResolver,
+  DatasourceFactsResolver,
+  TableFactsResolver,
+  ColumnFactsResolver,
   TemplateResolver,
   TemplateMutations,
   PipelineResolver,

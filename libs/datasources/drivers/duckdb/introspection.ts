@@ -35,6 +35,13 @@ const COLUMNS = `
    WHERE c.database_name = current_database() AND c.schema_name = CAST($1 AS VARCHAR) AND c.table_name = CAST($2 AS VARCHAR)
    ORDER BY c.column_index`;
 
+/** Schemas may be hidden by the datasource's settings; the engine hides nothing itself. */
+const STILL_THERE = `
+  SELECT CAST(EXISTS (
+    SELECT 1 FROM duckdb_columns() c WHERE c.database_name = current_database() AND c.schema_name = CAST($1 AS VARCHAR)
+       AND c.table_name = CAST($2 AS VARCHAR)
+       AND (CAST($3 AS VARCHAR) IS NULL OR c.column_name = CAST($3 AS VARCHAR))) AS VARCHAR)`;
+
 export const duckdbIntrospection: Introspection = {
   async schemas(query, include, limit) {
     const rows = await query(SCHEMAS, [include.join(','), limit]);
@@ -63,6 +70,15 @@ export const duckdbIntrospection: Introspection = {
       primaryKey: position == null ? null : Number(position),
       references: refTable == null ? null : { namespace: [refSchema ?? ''], table: refTable, column: refColumn ?? '' },
     }));
+  },
+
+  async mayHold(query, names) {
+    const there: boolean[] = [];
+    for (const { namespace, name, column } of names) {
+      const [row] = await query(STILL_THERE, [namespace[0], name, column]);
+      there.push(row?.[0] === 'true');
+    }
+    return there;
   },
 
   async currentNamespace(query) {

@@ -1,3 +1,4 @@
+import { writeJson } from '#libs/kernel';
 import { mapPostgresType } from '#libs/typesystem';
 
 import type { CatalogColumn, CatalogTable, Introspection } from '../../introspection/introspection.js';
@@ -50,6 +51,25 @@ const COLUMNS = `
      AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')
    ORDER BY a.attnum`;
 
+/** The catalog itself is open to every login, whatever it may read of the tables. */
+const STILL_THERE = `
+  SELECT EXISTS (
+           SELECT 1 FROM pg_catalog.pg_class c
+             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = m.schema_name AND c.relname = m.table_name AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+              AND (m.column_name IS NULL OR EXISTS (
+                SELECT 1 FROM pg_catalog.pg_attribute a
+                 WHERE a.attrelid = c.oid AND a.attname = m.column_name AND a.attnum > 0 AND NOT a.attisdropped)))::text
+    FROM jsonb_to_recordset($1::jsonb) WITH ORDINALITY AS m(schema_name text, table_name text, column_name text, place bigint)
+   ORDER BY m.place`;
+
+const HIDES_COLUMNS = `
+  SELECT EXISTS (
+    SELECT 1 FROM pg_catalog.pg_class c
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE n.nspname = $1 AND c.relname = $2 AND NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'))::text`;
+
 const textArray = (names: readonly string[]): string =>
   `{${names.map((name) => `"${name.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
 
@@ -96,6 +116,20 @@ export const postgresIntrospection: Introspection = {
           refTable == null ? null : { namespace: [refSchema ?? ''], table: refTable, column: refColumn ?? '' },
       }),
     );
+  },
+
+  async mayHold(query, names) {
+    const asked = names.map(({ namespace, name, column }) => ({
+      schema_name: namespace[0] ?? null,
+      table_name: name,
+      column_name: column,
+    }));
+    return (await query(STILL_THERE, [writeJson(asked)])).map(([there]) => there === 'true');
+  },
+
+  async hidesColumns(query, { namespace, name }) {
+    const [row] = await query(HIDES_COLUMNS, [namespace[0], name]);
+    return row?.[0] === 'true';
   },
 
   async currentNamespace(query) {

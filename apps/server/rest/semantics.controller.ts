@@ -1,0 +1,58 @@
+import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type { Principal } from '#libs/kernel';
+import { FACT_SCOPES, SemanticsService } from '#libs/semantics';
+import { Caller } from '../http/caller.decorator.js';
+import { clientGone } from '../http/client-gone.js';
+import { bodyObject, parseInput, queryFlag, queryText } from '../http/input.js';
+import { Operation } from '../http/operation.decorator.js';
+import { momentFilter, wordFilter } from './filters.js';
+
+const retirement = z.strictObject({ reason: z.string() });
+
+/** What people and agents have learned about datasources (06 §11). */
+@Controller('/api/v1')
+export class SemanticsController {
+  constructor(private readonly semantics: SemanticsService) {}
+
+  @Get('datasources/:name/facts')
+  @Operation('semantic.read')
+  list(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
+    return this.semantics.list(caller, name, {
+      table: queryText(request, 'table'),
+      scope: wordFilter(request, 'scope', FACT_SCOPES),
+      include_retired: queryFlag(request, 'include_retired'),
+      since: momentFilter(request, 'since'),
+    });
+  }
+
+  @Post('datasources/:name/facts')
+  @Operation('semantic.record')
+  record(
+    @Caller() caller: Principal,
+    @Param('name') name: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<unknown> {
+    return this.semantics.record(caller, name, bodyObject(request), clientGone(response).signal);
+  }
+
+  @Post('semantics/:id/retire')
+  @HttpCode(200)
+  @Operation('semantic.retire')
+  retire(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<unknown> {
+    return this.semantics.retire(caller, id, parseInput(retirement, request.body));
+  }
+
+  @Post('semantics/:id/verify')
+  @HttpCode(200)
+  @Operation('semantic.verify')
+  verify(
+    @Caller() caller: Principal,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<unknown> {
+    return this.semantics.verify(caller, id, clientGone(response).signal);
+  }
+}

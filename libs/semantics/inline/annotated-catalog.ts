@@ -1,0 +1,196 @@
+import { Injectable } from '@nestjs/common';
+
+import {
+  DatasourceService,
+  IntrospectionService,
+  type ColumnView,
+  type DatasourceView,
+  type TableListView,
+  type TableView,
+} from '#libs/datasources';
+import { authorise } from '#libs/identity';
+import type { Listing, OffsetPage, Principal } from '#libs/kernel';
+import { Database } from '#libs/persistence';
+import type { ColumnType } from '#libs/typesystem';
+
+import { inlineFactView, storedDrift, type InlineFactView, type ServedFact } from '../fact-view.js';
+import { FactRepository } from '../fact.repository.js';
+import type { LearnedFact } from '../learned-fact.js';
+import { schemaOf, tableKey } from '../rules/fact-refs.js';
+import { tableDigest } from '../rules/fingerprint.js';
+import { columnsOf, FACTS_PER_OBJECT, tablesOf, withConflicts } from '../rules/placement.js';
+import { DriftMarks } from './drift-marks.js';
+
+/** Facts beside one object, newest first. */
+export interface ObjectFacts {
+  facts: ServedFact[];
+  /** There are more than are shown. */
+  truncated: boolean;
+}
+
+export interface FactsOf<T> extends ObjectFacts {
+  item: T;
+}
+
+interface InlineFacts {
+  facts?: InlineFactView[];
+  facts_truncated?: true;
+}
+
+export type AnnotatedDatasourceView = Omit<DatasourceView, 'facts' | 'definitions'> & {
+  facts: InlineFactView[];
+  definitions: InlineFactView[];
+  facts_truncated?: true;
+};
+export type AnnotatedTableView = TableView & InlineFacts;
+export type AnnotatedColumnView = ColumnView & InlineFacts;
+
+/** The catalog with what people and agents have learned beside each object: the introspection that doors show (06 §11). */
+@Injectable()
+export class AnnotatedCatalog {
+  constructor(
+    private readonly db: Database,
+    private readonly datasourceRows: DatasourceService,
+    private readonly introspection: IntrospectionService,
+    private readonly facts: FactRepository,
+    private readonly marks: DriftMarks,
+  ) {}
+
+  async datasource(principal: Principal, name: string): Promise<AnnotatedDatasourceView> {
+    return await this.annotated(principal, await this.datasourceRows.read(principal, name));
+  }
+
+  async datasources(
+    principal: Principal,
+    request: OffsetPage & { dialect?: string | undefined; all?: boolean | undefined },
+  ): Promise<Listing<AnnotatedDatasourceView>> {
+    const { items, total } = await this.datasourceRows.list(principal, request);
+    return { items: await this.#annotate(principal, items), total };
+  }
+
+  /** A datasource that was just written, with its facts. */
+  async annotated(principal: Principal, view: DatasourceView): Promise<AnnotatedDatasourceView> {
+    const [annotated] = await this.#annotate(principal, [view]);
+    return annotated ?? { ...view, facts: [], definitions: [] };
+  }
+
+  async tables(
+    principal: Principal,
+    name: string,
+    filter: { namespace?: readonly string[] | undefined } = {},
+    gaveUp?: AbortSignal,
+  ): Promise<Omit<TableListView, 'tables'> & { tables: AnnotatedTableView[] }> {
+    const { tables, truncated } = await this.tablesWithFacts(principal, name, filter, gaveUp);
+    return { tables: tables.map(inline), truncated };
+  }
+
+  /** As {@link tables}, with whole facts. */
+  async tablesWithFacts(
+    principal: Principal,
+    name: string,
+    filter: { namespace?: readonly string[] | undefined } = {},
+    gaveUp?: AbortSignal,
+  ): Promise<{ tables: FactsOf<TableView>[]; truncated: boolean }> {
+    const listing = await this.introspection.tables(principal, name, filter, gaveUp);
+    const { id: workspaceId } = authorise(principal, 'datasource.introspect');
+    const facts = withConflicts(await this.facts.inline(this.db, workspaceId, name));
+    const keys = listing.tables.map(keyOf);
+    const isComplete = filter.namespace === undefined && !listing.truncated;
+    const reader = { workspaceId, datasource: name, gaveUp };
+    const served = await this.marks.byTables(reader, facts, isComplete ? new Set(keys) : undefined);
+    const byTable = placed(served, ({ fact }) => tablesOf(fact));
+    const tables = listing.tables.map((item, at) => ({ item, ...capped(byTable.get(keys[at] ?? '')) }));
+    return { tables, truncated: listing.truncated };
+  }
+
+  async columns(
+    principal: Principal,
+    name: string,
+    request: { table: string; namespace?: readonly string[] | undefined },
+    gaveUp?: AbortSignal,
+  ): Promise<AnnotatedColumnView[]> {
+    return (await this.columnsWithFacts(principal, name, request, gaveUp)).map(inline);
+  }
+
+  /** As {@link columns}, with whole facts. */
+  async columnsWithFacts(
+    principal: Principal,
+    name: string,
+    request: { table: string; namespace?: readonly string[] | undefined },
+    gaveUp?: AbortSignal,
+  ): Promise<FactsOf<ColumnView>[]> {
+    const { table, columns } = await this.introspection.describe(principal, name, request, gaveUp);
+    const { id: workspaceId } = authorise(principal, 'datasource.introspect');
+    const facts = withConflicts(await this.facts.inline(this.db, workspaceId, name, table.name));
+    const key = keyOf(table);
+    const served = await this.marks.byColumns({ workspaceId, datasource: name, gaveUp }, facts, {
+      table,
+      key,
+      columns: new Set(columns.map((column) => column.name)),
+      digest: tableDigest(columns.map((column) => ({ name: column.name, type: typeOf(column) }))),
+    });
+    const byColumn = placed(served, ({ fact }) => columnsOf(fact, key));
+    return columns.map((item) => ({ item, ...capped(byColumn.get(item.name)) }));
+  }
+
+  /** As stored: nothing is looked at again for a list of datasources. */
+  async #annotate(principal: Principal, views: readonly DatasourceView[]): Promise<AnnotatedDatasourceView[]> {
+    const workspaceId = principal.workspace?.id;
+    const names = views.map(({ name }) => name);
+    const facts =
+      workspaceId === undefined || names.length === 0
+        ? []
+        : withConflicts(await this.facts.ofDatasources(this.db, workspaceId, names));
+    const byDatasource = Map.groupBy(facts, ({ datasource }) => datasource);
+    return views.map((view) => annotatedView(view, byDatasource.get(view.name) ?? []));
+  }
+}
+
+function annotatedView(view: DatasourceView, facts: readonly LearnedFact[]): AnnotatedDatasourceView {
+  const served = facts.map((fact): ServedFact => ({ fact, drift: storedDrift(fact) }));
+  const own = capped(served.filter(({ fact }) => fact.scope === 'WORKSPACE'));
+  const shared = capped(served.filter(({ fact }) => fact.scope === 'DATASOURCE'));
+  return {
+    ...view,
+    facts: shared.facts.map(inlineFactView),
+    definitions: own.facts.map(inlineFactView),
+    ...(own.truncated || shared.truncated ? { facts_truncated: true } : {}),
+  };
+}
+
+function keyOf({ namespace, name }: { namespace: readonly string[]; name: string }): string {
+  const schema = schemaOf(namespace);
+  return tableKey({ ...(schema === undefined ? {} : { schema }), table: name });
+}
+
+function typeOf({ type, precision, scale }: ColumnView): ColumnType {
+  return {
+    type: type as ColumnType['type'],
+    ...(precision === undefined ? {} : { precision }),
+    ...(scale === undefined ? {} : { scale }),
+  };
+}
+
+function placed(served: readonly ServedFact[], places: (fact: ServedFact) => Set<string>): Map<string, ServedFact[]> {
+  const found = new Map<string, ServedFact[]>();
+  for (const fact of served) {
+    for (const place of places(fact)) {
+      const there = found.get(place);
+      if (there) there.push(fact);
+      else found.set(place, [fact]);
+    }
+  }
+  return found;
+}
+
+function capped(facts: readonly ServedFact[] = []): ObjectFacts {
+  return { facts: facts.slice(0, FACTS_PER_OBJECT), truncated: facts.length > FACTS_PER_OBJECT };
+}
+
+function inline<T>({ item, facts, truncated }: FactsOf<T>): T & InlineFacts {
+  return {
+    ...item,
+    ...(facts.length > 0 ? { facts: facts.map(inlineFactView) } : {}),
+    ...(truncated ? { facts_truncated: true as const } : {}),
+  };
+}

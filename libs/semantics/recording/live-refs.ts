@@ -1,0 +1,175 @@
+import { Injectable } from '@nestjs/common';
+
+import {
+  CatalogReader,
+  nearest,
+  type CatalogColumn,
+  type CatalogTable,
+  type DatasourceRecord,
+  type OpenCatalog,
+} from '#libs/datasources';
+import { PenstockError } from '#libs/kernel';
+
+import type { FactRef } from '../learned-fact.js';
+import { namespaceOf, normalisedRefs, refText, schemaOf, tableKey } from '../rules/fact-refs.js';
+import { judgeWords } from '../rules/fact-words.js';
+import { fingerprint } from '../rules/fingerprint.js';
+import { MAX_REFS } from './fact-body.js';
+
+/** Beyond so many tables the words of a fact are not compared with their names (contract 06 §11, step 5). */
+const WORDS_AMONG = 2000;
+/** Most tables of one schema that a ref is looked for in. */
+const LOOKED_AMONG = 5000;
+
+export interface ResolvedRefs {
+  refs: FactRef[];
+  /** Tables that the text names and the refs did not. */
+  added: FactRef[];
+  fingerprint: string;
+}
+
+/** Compares refs with the datasource as it is now, within one read of its catalog. */
+@Injectable()
+export class LiveRefs {
+  constructor(private readonly catalogs: CatalogReader) {}
+
+  /**
+   * Each ref's schema is filled in with the one the connection means, so that the same table is the same ref.
+   * @throws 400 `semantics.ref_unresolved`, 400 `semantics.ref_mismatch`; and as every read of a catalog
+   */
+  async ofFact(
+    record: DatasourceRecord,
+    refs: readonly FactRef[],
+    fact: string,
+    gaveUp?: AbortSignal,
+  ): Promise<ResolvedRefs> {
+    return await this.catalogs.read(record, gaveUp, async (catalog) => {
+      const schema = await LiveSchema.open(catalog);
+      const resolved = normalisedRefs(await schema.resolveAll(refs));
+      const added = schema.isComplete ? await addedByWords(schema, resolved, fact) : [];
+      const all = normalisedRefs([...resolved, ...added]);
+      return { refs: all, added, fingerprint: await schema.fingerprint(all) };
+    });
+  }
+
+  /** The fingerprint of the tables as they are now. @throws 400 `semantics.ref_unresolved` */
+  async fingerprint(record: DatasourceRecord, refs: readonly FactRef[], gaveUp?: AbortSignal): Promise<string> {
+    if (refs.length === 0) return '';
+    return await this.catalogs.read(record, gaveUp, async (catalog) => {
+      const schema = await LiveSchema.open(catalog);
+      return await schema.fingerprint(await schema.resolveAll(refs));
+    });
+  }
+}
+
+async function addedByWords(schema: LiveSchema, refs: readonly FactRef[], fact: string): Promise<FactRef[]> {
+  const alsoRight = new Set<string>();
+  for (const ref of refs) {
+    if (ref.schema !== undefined) alsoRight.add(ref.schema.toLowerCase());
+    for (const { name } of await schema.columns(ref)) alsoRight.add(name.toLowerCase());
+  }
+  const verdict = judgeWords(fact, refs, { tables: schema.tables, alsoRight });
+  if ('missing' in verdict) return verdict.missing.slice(0, MAX_REFS - refs.length);
+  const { token, suggestion } = verdict.mismatch;
+  throw new PenstockError('semantics.ref_mismatch', {
+    message: `The fact says “${token}”, which is no table here; did you mean “${suggestion}”?`,
+    details: { token, suggestion },
+  });
+}
+
+/** What one open catalog tells, each thing asked for once. */
+class LiveSchema {
+  readonly #columns = new Map<string, Promise<CatalogColumn[]>>();
+  readonly #namespaces = new Map<string, Promise<CatalogTable[]>>();
+  #current: Promise<readonly string[] | null> | undefined;
+
+  private constructor(
+    private readonly catalog: OpenCatalog,
+    readonly tables: readonly CatalogTable[],
+    readonly isComplete: boolean,
+  ) {}
+
+  static async open(catalog: OpenCatalog): Promise<LiveSchema> {
+    const { driver, query, record } = catalog;
+    const among = { namespace: null, include: record.includeSchemas };
+    const tables = await driver.introspection.tables(query, among, WORDS_AMONG + 1);
+    return new LiveSchema(catalog, tables, tables.length <= WORDS_AMONG);
+  }
+
+  async resolveAll(refs: readonly FactRef[]): Promise<FactRef[]> {
+    const resolved: FactRef[] = [];
+    for (const ref of refs) resolved.push(await this.#resolve(ref));
+    return resolved;
+  }
+
+  columns(ref: FactRef): Promise<CatalogColumn[]> {
+    const key = tableKey(ref);
+    const { driver, query } = this.catalog;
+    const found =
+      this.#columns.get(key) ?? this.#table(ref).then((table) => driver.introspection.columns(query, table));
+    this.#columns.set(key, found);
+    return found;
+  }
+
+  async fingerprint(refs: readonly FactRef[]): Promise<string> {
+    const tables: { ref: FactRef; columns: { name: string; type: CatalogColumn['mapped']['type'] }[] }[] = [];
+    for (const ref of refs) {
+      const columns = await this.columns(ref);
+      tables.push({ ref, columns: columns.map(({ name, mapped }) => ({ name, type: mapped.type })) });
+    }
+    return fingerprint(tables);
+  }
+
+  async #resolve(ref: FactRef): Promise<FactRef> {
+    const schema = ref.schema ?? schemaOf((await this.#currentNamespace()) ?? []);
+    const whole = { ...(schema === undefined ? {} : { schema }), ...ref };
+    const { column } = whole;
+    if (column === undefined) {
+      await this.#table(whole);
+      return whole;
+    }
+    const names = (await this.columns(whole)).map(({ name }) => name);
+    if (!names.includes(column)) throw unresolved(ref, nearest(column, names));
+    return whole;
+  }
+
+  async #table(ref: FactRef): Promise<CatalogTable> {
+    const namespace = namespaceOf(ref.schema);
+    const among = await this.#namespace(namespace);
+    const table = among.find(({ name }) => name === ref.table);
+    if (table) return table;
+    throw unresolved(
+      ref,
+      nearest(
+        ref.table,
+        among.map(({ name }) => name),
+      ),
+    );
+  }
+
+  #namespace(namespace: readonly string[]): Promise<CatalogTable[]> {
+    const key = namespace.join('.');
+    const { driver, query, record } = this.catalog;
+    const among = { namespace, include: record.includeSchemas };
+    const found =
+      this.#namespaces.get(key) ??
+      (this.isComplete
+        ? Promise.resolve(this.tables.filter((table) => table.namespace.join('.') === key))
+        : driver.introspection.tables(query, among, LOOKED_AMONG));
+    this.#namespaces.set(key, found);
+    return found;
+  }
+
+  #currentNamespace(): Promise<readonly string[] | null> {
+    this.#current ??= this.catalog.driver.introspection.currentNamespace(this.catalog.query);
+    return this.#current;
+  }
+}
+
+function unresolved(ref: FactRef, suggestion: string | undefined): PenstockError {
+  const meant = suggestion === undefined ? '' : ` Did you mean “${suggestion}”?`;
+  return new PenstockError('semantics.ref_unresolved', {
+    message: `There is no “${refText(ref)}” in the datasource.${meant}`,
+    details: { ref, ...(suggestion === undefined ? {} : { suggestion }) },
+  });
+}
