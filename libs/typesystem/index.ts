@@ -19,6 +19,7 @@ export { WireIssues, type UnrepresentableWarning } from './wire/wire-issues.js';
 export { csvCell, csvHeader, csvLine } from './wire/csv.js';
 export { splitRow } from './wire/split-row.js';
 export * from './batch/column-batch.js';
+export { Utf8Texts } from './batch/utf8-texts.js';
 export { encodeBatchRows, RowEncoder, type EncodedRows } from './batch/encode-batch.js';
 export { exactNumeric, type MappedType } from './mapping/mapped-type.js';
 export { mapPostgresType } from './mapping/postgres-type.js';

@@ -67,6 +67,8 @@ export function cellText(vector: Exclude<ColumnVector, { layout: 'binary' }>): (
       return (row) => floatText(vector.data[row] ?? 0, float32Text);
     case 'float64':
       return (row) => floatText(vector.data[row] ?? 0, float64Text);
+    case 'utf8':
+      return (row) => vector.data.text(row);
     case 'decimal_text':
     case 'string':
       return (row) => vector.data[row] ?? '';

@@ -15,6 +15,8 @@ function vectorBytes(vector: ColumnVector, rows: number): number {
       for (let row = 0; row < rows; row++) if (!vector.nulls[row]) bytes += vector.data[row]!.length;
       return bytes;
     }
+    case 'utf8':
+      return vector.data.size;
     case 'binary': {
       let bytes = 0;
       for (let row = 0; row < rows; row++) if (!vector.nulls[row]) bytes += vector.data[row]!.byteLength;

@@ -6,7 +6,15 @@ import {
   type DuckDBVector,
 } from '@duckdb/node-api';
 import { readStrings } from './string-reader.js';
-import { createVector, formatUnscaled, type Column, type ColumnBatch, type ColumnVector } from '#libs/typesystem';
+import {
+  createVector,
+  formatUnscaled,
+  Utf8Texts,
+  type Column,
+  type ColumnBatch,
+  type ColumnVector,
+  type Utf8Vector,
+} from '#libs/typesystem';
 
 /**
  * One chunk as a batch. The columns are those `readableColumns` describes, so every vector here is of one of the few
@@ -19,7 +27,10 @@ export function batchOf(columns: readonly Column[], chunk: DuckDBDataChunk): Col
 }
 
 function read(column: Column, source: DuckDBVector, rows: number): ColumnVector {
-  const vector = createVector(column, rows);
+  const vector =
+    column.type === 'STRING' && source instanceof DuckDBVarCharVector
+      ? utf8Vector(column, rows)
+      : createVector(column, rows);
   const { nulls } = vector;
   readNulls(source, nulls, rows);
   switch (vector.layout) {
@@ -55,9 +66,11 @@ function read(column: Column, source: DuckDBVector, rows: number): ColumnVector 
       readUnscaled(source, nulls, rows, (row, unscaled) => (vector.data[row] = formatUnscaled(unscaled, scale)));
       break;
     }
+    case 'utf8':
+      readStrings(source as DuckDBVarCharVector, nulls, rows, vector.data);
+      break;
     case 'string':
-      if (source instanceof DuckDBVarCharVector) readStrings(source, nulls, rows, vector.data);
-      else for (let row = 0; row < rows; row++) if (!nulls[row]) vector.data[row] = source.getItem(row) as string;
+      for (let row = 0; row < rows; row++) if (!nulls[row]) vector.data[row] = source.getItem(row) as string;
       break;
     case 'binary': {
       const blobs = source as DuckDBBlobVector;
@@ -67,6 +80,10 @@ function read(column: Column, source: DuckDBVector, rows: number): ColumnVector 
     }
   }
   return vector;
+}
+
+function utf8Vector(type: Column, rows: number): Utf8Vector {
+  return { layout: 'utf8', type, data: new Utf8Texts(rows, rows * 16), nulls: new Uint8Array(rows) };
 }
 
 interface Validity {

@@ -3,6 +3,7 @@ import {
   DuckDBDataChunk,
   DuckDBDecimalType,
   type DuckDBType,
+  type DuckDBVarCharVector,
   type DuckDBVector,
 } from '@duckdb/node-api';
 import {
@@ -15,6 +16,7 @@ import {
 } from '#libs/typesystem';
 import { PenstockError } from '#libs/kernel';
 import type { StagedColumn } from './staged-column.js';
+import { writeTexts } from './text-writer.js';
 
 /**
  * Builds the engine's chunk of a batch, column by column. The only place that makes chunks: one of more than 2,048 rows
@@ -63,7 +65,8 @@ function fill(target: DuckDBVector, source: ColumnVector, rows: number, column: 
       fillDecimalTexts(target, source.data, nulls, rows, column);
       break;
     case 'string':
-      for (let row = 0; row < rows; row++) if (!nulls[row]) target.setItem(row, source.data[row]!);
+    case 'utf8':
+      writeTexts(target as DuckDBVarCharVector, source, rows);
       break;
     case 'binary':
       for (let row = 0; row < rows; row++) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DuckDBInstance, DuckDBVarCharVector, type DuckDBConnection } from '@duckdb/node-api';
+import { Utf8Texts } from '#libs/typesystem';
 import { readStrings } from './string-reader.js';
 
 let instance: DuckDBInstance;
@@ -26,9 +27,9 @@ async function both(sql: string): Promise<{ ours: (string | null)[]; theirs: (st
     expect(vector).toBeInstanceOf(DuckDBVarCharVector);
     const own = Array.from({ length: chunk.rowCount }, (_, row) => vector.getItem(row));
     const nulls = Uint8Array.from(own, (text) => (text === null ? 1 : 0));
-    const into: string[] = [];
+    const into = new Utf8Texts(chunk.rowCount, 1);
     readStrings(vector, nulls, chunk.rowCount, into);
-    ours.push(...own.map((text, row) => (text === null ? null : into[row]!)));
+    ours.push(...own.map((text, row) => (text === null ? null : into.text(row))));
     theirs.push(...own);
   }
   return { ours, theirs };

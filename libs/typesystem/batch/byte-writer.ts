@@ -1,4 +1,5 @@
 const TEXT = new TextEncoder();
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** The digits of 00 to 99, two bytes each. */
 const PAIRS = new Uint8Array(200);
@@ -6,6 +7,9 @@ for (let n = 0; n < 100; n++) {
   PAIRS[n * 2] = 48 + Math.floor(n / 10);
   PAIRS[n * 2 + 1] = 48 + (n % 10);
 }
+
+const QUOTE = 34;
+const BACKSLASH = 92;
 
 const HUNDRED_MILLION = 100_000_000;
 
@@ -81,13 +85,30 @@ export class ByteWriter {
     this.reserve(text.length + 2);
     const { bytes } = this;
     let { at } = this;
-    bytes[at++] = 34;
+    bytes[at++] = QUOTE;
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
-      if (code < 32 || code > 126 || code === 34 || code === 92) return this.#encoded(JSON.stringify(text));
+      if (code < 32 || code > 126 || code === QUOTE || code === BACKSLASH) return this.#encoded(JSON.stringify(text));
       bytes[at++] = code;
     }
-    bytes[at++] = 34;
+    bytes[at++] = QUOTE;
+    this.at = at;
+  }
+
+  /** Well-formed UTF-8 from `start` to `end` of `source` as a JSON string token; the bytes of `jsonString`. */
+  jsonUtf8(source: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start + 2);
+    const { bytes } = this;
+    let { at } = this;
+    bytes[at++] = QUOTE;
+    for (let i = start; i < end; i++) {
+      const byte = source[i]!;
+      if (byte < 32 || byte === QUOTE || byte === BACKSLASH) {
+        return this.#encoded(JSON.stringify(DECODER.decode(source.subarray(start, end))));
+      }
+      bytes[at++] = byte;
+    }
+    bytes[at++] = QUOTE;
     this.at = at;
   }
 

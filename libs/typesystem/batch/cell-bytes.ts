@@ -44,6 +44,10 @@ export function cellBytes(vector: ColumnVector, out: ByteWriter): CellBytes {
       return (row) => Number.isFinite(vector.data[row]) && done(out.ascii(String(vector.data[row])));
     case 'string':
       return (row) => done(out.jsonString(vector.data[row]!));
+    case 'utf8': {
+      const texts = vector.data;
+      return (row) => done(out.jsonUtf8(texts.bytes, texts.startOf(row), texts.ends[row]!));
+    }
     case 'binary':
       return (row) => done(out.ascii(`"${encodeBase64(vector.data[row]!)}"`));
     case 'date': {

@@ -119,6 +119,7 @@ function trySetCell(vector: ColumnVector, row: number, value: NonNullable<Canoni
     case 'binary':
       return value instanceof Uint8Array && done(setBinary(vector, row, value));
     case 'null':
+    case 'utf8':
       return false;
   }
 }
@@ -148,6 +149,8 @@ export function getCell(vector: ColumnVector, row: number): CanonicalValue {
     }
     case 'decimal_text':
       return parseDecimal(completeDecimalText(vector.data[row] ?? ''));
+    case 'utf8':
+      return vector.data.text(row);
     default:
       return vector.data[row] ?? null;
   }

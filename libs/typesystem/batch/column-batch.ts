@@ -1,4 +1,5 @@
 import { isApproximate, isFloat32, type ColumnType } from '../canonical-type.js';
+import type { Utf8Texts } from './utf8-texts.js';
 
 /** A DuckDB chunk over this many rows crashes the process, so no batch is larger (contract 00 §9). */
 export const MAX_BATCH_ROWS = 2048;
@@ -25,9 +26,11 @@ export type DecimalTextVector = Vector<'decimal_text', string[]>;
 export type Float32Vector = Vector<'float32', Float32Array>;
 export type Float64Vector = Vector<'float64', Float64Array>;
 export type StringVector = Vector<'string', string[]>;
+/** STRING as bytes: a source that sends UTF-8 gives it on as it came. */
+export type Utf8Vector = Vector<'utf8', Utf8Texts>;
 export type BinaryVector = Vector<'binary', Uint8Array[]>;
 
-/** One column of a batch; `layout` follows from the type (`layoutOf`). */
+/** One column of a batch; `layout` follows from the type (`layoutOf`), but a STRING may also lie as UTF-8. */
 export type ColumnVector =
   | NullVector
   | BooleanVector
@@ -38,6 +41,7 @@ export type ColumnVector =
   | Float32Vector
   | Float64Vector
   | StringVector
+  | Utf8Vector
   | BinaryVector;
 
 export type VectorLayout = ColumnVector['layout'];
@@ -55,7 +59,7 @@ export interface ColumnBatch {
 export const NOT_A_DECIMAL = -(2n ** 63n);
 
 /** How values of a type lie in a batch. */
-export function layoutOf(type: ColumnType): VectorLayout {
+export function layoutOf(type: ColumnType): Exclude<VectorLayout, 'utf8'> {
   switch (type.type) {
     case 'NULL':
       return 'null';
@@ -83,7 +87,7 @@ export function layoutOf(type: ColumnType): VectorLayout {
   }
 }
 
-function decimalLayout({ precision, scale }: ColumnType): VectorLayout {
+function decimalLayout({ precision, scale }: ColumnType): 'decimal64' | 'decimal_text' {
   return precision !== undefined && precision <= 18 && scale !== undefined ? 'decimal64' : 'decimal_text';
 }
 

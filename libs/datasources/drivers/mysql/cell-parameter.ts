@@ -74,13 +74,10 @@ function formOf(vector: ColumnVector, column: string): Form {
     }
     case 'time':
       return { type: 'VAR_STRING', value: cellText(vector), bytes: () => 20 };
-    case 'string': {
-      const { data } = vector;
-      return {
-        type: 'VAR_STRING',
-        value: (row) => data[row] ?? '',
-        bytes: (row) => Buffer.byteLength(data[row] ?? '') + 9,
-      };
+    case 'string':
+    case 'utf8': {
+      const text = cellText(vector);
+      return { type: 'VAR_STRING', value: text, bytes: (row) => Buffer.byteLength(text(row)) + 9 };
     }
     case 'binary': {
       const { data } = vector;

@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { endianness } from 'node:os';
 
-import { NOT_A_DECIMAL, type ColumnVector } from '#libs/typesystem';
+import { NOT_A_DECIMAL, type ColumnVector, type Utf8Vector } from '#libs/typesystem';
 
 import { DriverFailure } from '../driver-failure.js';
 import { numericText, readNumericInto } from './numeric.js';
@@ -178,16 +179,47 @@ const readBytea: ColumnReader = (run, column, vector) => {
   });
 };
 
-/** Text in either format: types whose binary form is their text, and all others in text format. */
-export const readText: ColumnReader = ({ buffer, starts, lengths, width, from, to }, column, vector) => {
-  const data = vector.data as string[];
+/**
+ * Text in either format: types whose binary form is their text, and all others in text format. The bytes go on as they
+ * came; a database without an encoding (SQL_ASCII) may send some that are no UTF-8, and those are shown as U+FFFD.
+ */
+export const readText: ColumnReader = (run, column, vector) => {
+  if (vector.layout !== 'utf8') return readStrings(run, column, vector);
+  const texts = vector.data;
+  const before = texts.size;
+  let wellFormed = true;
+  const { buffer, starts, lengths, width, from, to } = run;
   for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
     const length = lengths[at]!;
-    if (length < 0) vector.nulls[row] = 1;
-    else if (length === 0) data[row] = '';
-    else data[row] = buffer.toString('utf8', starts[at]!, starts[at]! + length);
+    if (length > 0) {
+      const start = starts[at]!;
+      // A value that begins within a character could be hidden by the end of the one before it.
+      if ((buffer[start]! & 0xc0) === 0x80) wellFormed = false;
+      texts.put(row, buffer, start, length);
+    } else {
+      if (length < 0) vector.nulls[row] = 1;
+      texts.skip(row);
+    }
   }
+  if (!wellFormed || !isUtf8(texts.bytes.subarray(before, texts.size))) replaceIllFormed(run, column, vector);
 };
+
+function replaceIllFormed({ buffer, starts, lengths, width, from, to }: RowRun, column: number, { data }: Utf8Vector) {
+  data.rewind(from);
+  for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
+    const start = starts[at]!;
+    const shown = Buffer.from(buffer.toString('utf8', start, start + Math.max(lengths[at]!, 0)));
+    data.put(row, shown, 0, shown.length);
+  }
+}
+
+/** A text column that is not a STRING: digits of a decimal, say. */
+function readStrings(run: RowRun, column: number, vector: ColumnVector): void {
+  const data = vector.data as string[];
+  eachValue(run, column, vector.nulls, (row, start, length) => {
+    data[row] = run.buffer.toString('utf8', start, start + length);
+  });
+}
 
 const readVoid: ColumnReader = ({ from, to }, _column, vector) => {
   vector.nulls.fill(1, from, to);

@@ -13,7 +13,7 @@ function fieldText(vector: ColumnVector): (row: number) => string {
     return (row) => `\\\\x${Buffer.from(vector.data[row] ?? []).toString('hex')}`;
   }
   const text = cellText(vector);
-  return vector.layout === 'string' ? (row) => escaped(text(row)) : text;
+  return vector.type.type === 'STRING' ? (row) => escaped(text(row)) : text;
 }
 
 /** Rows `from` to `to` in COPY's text format: tab between fields, `\N` for NULL, backslash escapes. */

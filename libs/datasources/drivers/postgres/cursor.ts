@@ -143,12 +143,13 @@ export class PostgresCursor implements Cursor, MessageConsumer {
     this.#slice.reject(this.#failure ?? failure);
   }
 
-  #newBatch(): RowBatch {
+  #newBatch(previous?: RowBatch): RowBatch {
     return new RowBatch(
       this.columns,
       this.#results.map(({ read }) => read),
       this.#sliceRows,
       this.#index,
+      previous,
     );
   }
 
@@ -156,7 +157,7 @@ export class PostgresCursor implements Cursor, MessageConsumer {
   #resume(rows: number): void {
     const wanted = Math.floor((rows * BATCH_BYTES) / Math.max(this.#batch.bytes, 1));
     this.#sliceRows = Math.max(1, Math.min(wanted, this.#fetchSize));
-    this.#batch = this.#newBatch();
+    this.#batch = this.#newBatch(this.#batch);
     this.#slice = deferred<void>();
     this.#state = 'reading';
     this.#connection.wire.exchange([execute(this.#sliceRows), FLUSH], this);

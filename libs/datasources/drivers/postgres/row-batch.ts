@@ -1,7 +1,7 @@
-import { createVector, type Column, type ColumnBatch, type ColumnVector } from '#libs/typesystem';
+import { createVector, Utf8Texts, type Column, type ColumnBatch, type ColumnVector } from '#libs/typesystem';
 
 import { DriverFailure } from '../driver-failure.js';
-import type { ColumnReader, RowRun } from './binary-values.js';
+import { readText, type ColumnReader, type RowRun } from './binary-values.js';
 
 /** Where values lie in the network chunk; one per cursor, used again by each batch. */
 export type RowIndex = Pick<RowRun, 'starts' | 'lengths'>;
@@ -22,10 +22,21 @@ export class RowBatch {
   #rows = 0;
   #bytes = 0;
 
-  constructor(columns: readonly Column[], readers: readonly ColumnReader[], capacity: number, index: RowIndex) {
+  /** `previous` tells how much room the texts of a batch take. */
+  constructor(
+    columns: readonly Column[],
+    readers: readonly ColumnReader[],
+    capacity: number,
+    index: RowIndex,
+    previous?: RowBatch,
+  ) {
     this.#readers = readers;
     this.#capacity = capacity;
-    this.#vectors = columns.map((column) => createVector(column, capacity));
+    this.#vectors = columns.map((column, ordinal) =>
+      column.type === 'STRING' && readers[ordinal] === readText
+        ? utf8Vector(column, capacity, previous && previous.#vectors[ordinal])
+        : createVector(column, capacity),
+    );
     this.#run = { buffer: EMPTY, ...index, width: columns.length, from: 0, to: 0 };
   }
 
@@ -80,6 +91,11 @@ export class RowBatch {
     this.flush();
     return { rowCount: this.#rows, vectors: this.#vectors };
   }
+}
+
+function utf8Vector(type: Column, capacity: number, previous: ColumnVector | undefined): ColumnVector {
+  const bytes = previous?.layout === 'utf8' ? Math.ceil(previous.data.size * 1.1) : undefined;
+  return { layout: 'utf8', type, data: new Utf8Texts(capacity, bytes), nulls: new Uint8Array(capacity) };
 }
 
 const EMPTY = Buffer.alloc(0);
