@@ -7,11 +7,13 @@ const root = new URL('../', import.meta.url);
 
 let kernel;
 let graphql;
+let tools;
 let calculators;
 try {
   kernel = await import(new URL('dist/libs/kernel/index.js', root));
   calculators = await import(new URL('dist/libs/calculators/index.js', root));
   graphql = await import(new URL('dist/apps/server/graphql/schema/render-schema.js', root));
+  tools = await import(new URL('dist/apps/server/mcp/docs/tool-reference.js', root));
 } catch (cause) {
   if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
   console.error('Nothing is built yet. Run: npm run build');
@@ -23,6 +25,7 @@ const documents = {
   'docs/generated/calculators.md': calculators.renderCalculatorReference(),
   'docs/configuration.md': kernel.renderConfigurationReference(),
   '.env.example': kernel.renderEnvExample(),
+  'docs/generated/mcp-tools.md': tools.renderToolReference(),
   'docs/generated/schema.graphql': await graphql.renderSchema(),
 };
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ApiClient } from '../fixtures/api-client.js';
 import { ACCEPT, callTool } from '../fixtures/mcp.js';
 import { McpScene } from '../fixtures/mcp-scene.js';
 import { eventually } from '../fixtures/eventually.js';
@@ -249,6 +250,71 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     expect((await scene.refusal('endpoints_get', { path: '/shop/{region}' })).code).toBe('endpoint.not_found');
   }); // prettier-ignore
   });
+
+  describe('documentation', () => {
+    it('is the same for whoever comes without a key and for the tools', async () => {
+      const anyone = new ApiClient(scene.deployment.server.baseUrl);
+      const names = (await scene.tool('docs_list')).map(({ name }: { name: string }) => name);
+      for (const name of names) {
+        const page = await anyone.call('GET', `/skill/${name === 'skill' ? 'SKILL' : name}.md`);
+        expect([name, page.status, page.headers.get('Content-Type')]).toEqual([name, 200, 'text/markdown; charset=utf-8']);
+        expect((await scene.tool('docs_get', { name })).markdown).toBe(page.text);
+        const { contents } = await scene.client.readResource({ uri: `datapipelines://docs/skill/${name}` });
+        expect(contents[0]).toMatchObject({ mimeType: 'text/markdown', text: page.text });
+      }
+      expect((await anyone.call('GET', '/skill.md')).text).toBe((await anyone.call('GET', '/skill/SKILL.md')).text);
+      const index = await anyone.call('GET', '/llms.txt');
+      for (const [, path] of index.text.matchAll(/\((\/skill\/[^)]+)\)/g)) expect((await anyone.call('GET', path!)).status).toBe(200);
+      expect((await anyone.call('GET', '/skill/nope.md')).status).toBe(404);
+      expect((await anyone.call('GET', '/skill/..%2f..%2fpackage.json')).status).toBe(400);
+      expect(await scene.refusal('docs_get', { name: '../skill' })).toMatchObject({ code: 'mcp.doc_not_found', details: { known_docs: names } });
+    }); // prettier-ignore
+  });
+
+  describe('resources', () => {
+    it('are listed in pages to the end, each can be read, and what is not there is −32002', async () => {
+      const template = { display_name: 'x', description: '', dialect: 'POSTGRES', body: 'SELECT 1' };
+      const names = Array.from({ length: 110 }, (_, at) => `test/many/t${at}.sql`);
+      await Promise.all(names.map((id) => scene.tool('templates_create', { ...template, id })));
+      const uris: string[] = [];
+      let pages = 0;
+      for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+        const page = await scene.client.listResources({ cursor });
+        expect(page.resources.length).toBeLessThanOrEqual(100);
+        uris.push(...page.resources.map(({ uri }) => uri));
+        cursor = page.nextCursor;
+        pages++;
+      }
+      expect(new Set(uris).size).toBe(uris.length);
+      expect(pages).toBeGreaterThan(1);
+      const kinds = uris.map((uri) => /^datapipelines:\/\/([a-z]+)/.exec(uri)?.[1]);
+      expect([...new Set(kinds)]).toEqual(['docs', 'pipelines', 'templates', 'datasources', 'executions']);
+      expect(kinds.filter((kind) => kind === 'templates').length).toBeGreaterThanOrEqual(110);
+      for (const uri of uris.filter((_uri, at) => at % 20 === 0 || at > uris.length - 4)) {
+        expect((await scene.client.readResource({ uri })).contents[0]?.uri).toBe(uri);
+      }
+      const run = uris.at(-1)!;
+      const [events] = (await scene.client.readResource({ uri: `${run}/events` })).contents as unknown as [{ text: string }];
+      expect(JSON.parse(events.text).events[0].event).toBe('execution_started');
+      const [declared] = (await scene.client.readResource({ uri: `datapipelines://pipelines/${pipelineId}/parameters` })).contents as unknown as [{ text: string }];
+      expect(JSON.parse(declared.text).parameters).toEqual({ region: { type: 'STRING', required: true } });
+      for (const uri of ['datapipelines://pipelines/01900000-0000-7000-8000-000000000000', 'datapipelines://pipelines/x', 'datapipelines://templates/no/such', 'datapipelines://nope', 'file:///etc/passwd']) {
+        await expect(scene.client.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
+      }
+      for (const cursor of ['nope', 'e30', Buffer.from('{"at":9}').toString('base64url'), Buffer.from('{"at":4,"after":"x"}').toString('base64url')]) {
+        await expect(scene.client.listResources({ cursor })).rejects.toMatchObject({ code: -32602 });
+      }
+      expect((await scene.client.listResourceTemplates()).resourceTemplates.length).toBeGreaterThan(5);
+    }); // prettier-ignore
+  });
+
+  it('prompts are listed and given', async () => {
+    const { prompts } = await scene.client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['analyze_pipeline', 'debug_failed_execution', 'create_pipeline_for_question']);
+    const { messages } = await scene.client.getPrompt({ name: 'create_pipeline_for_question', arguments: { question: 'What?' } });
+    expect(JSON.stringify(messages)).toContain('<<<QUESTION');
+    await expect(scene.client.getPrompt({ name: 'analyze_pipeline', arguments: { pipeline_id: 'x' } })).rejects.toMatchObject({ code: -32602 });
+  }); // prettier-ignore
 
   describe('the audit trail', () => {
     it('has a row for every call, with what was acted on and how it went, and no argument', async () => {

@@ -7,10 +7,14 @@ import { ExecutionsModule } from '#libs/executions';
 import { IdentityModule } from '#libs/identity';
 import { PipelinesModule } from '#libs/pipelines';
 import { TemplatesModule } from '#libs/templates';
+import { SkillController } from './docs/skill.controller.js';
 import { McpController } from './mcp.controller.js';
 import { RequestServers } from './protocol/request-server.js';
+import { ResourceListing } from './resources/resource-listing.js';
+import { ResourceReader } from './resources/resource-reader.js';
 import { CalculatorTools } from './tools/calculators/calculator-tools.js';
 import { DatasourceTools } from './tools/datasources/datasource-tools.js';
+import { DocTools } from './tools/docs/doc-tools.js';
 import { EndpointTools } from './tools/endpoints/endpoint-tools.js';
 import { ExecutionTools } from './tools/executions/execution-tools.js';
 import { PipelineTools } from './tools/pipelines/pipeline-tools.js';
@@ -30,15 +34,26 @@ const FAMILIES = [
   ExecutionsModule,
   EndpointsModule,
 ];
-const TOOLS = [PipelineTools, RunTools, TemplateTools, DatasourceTools, ExecutionTools, CalculatorTools, EndpointTools];
+const TOOLS = [
+  PipelineTools,
+  RunTools,
+  TemplateTools,
+  DatasourceTools,
+  ExecutionTools,
+  CalculatorTools,
+  EndpointTools,
+  DocTools,
+];
 
 /** The MCP door: thin tools over the services that REST and GraphQL use (06 §12). */
 @Module({
   imports: FAMILIES,
-  controllers: [McpController],
+  controllers: [McpController, SkillController],
   providers: [
     ...TOOLS,
     { provide: TOOL_FAMILIES, inject: TOOLS, useFactory: (...families: ToolFamily[]) => families },
+    ResourceListing,
+    ResourceReader,
     ToolAudit,
     ToolDispatcher,
     RequestServers,

@@ -4,6 +4,10 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import type { Notification, Request, Result } from '@modelcontextprotocol/sdk/types.js';
 import { isExactNumber, isJsonObject, Logger, type JsonObject, type JsonValue, type Principal } from '#libs/kernel';
 import { BuildInfo } from '../../health/build-info.js';
+import { LISTED_PROMPTS, promptMessages } from '../prompts/prompt-book.js';
+import { ResourceListing } from '../resources/resource-listing.js';
+import { ResourceReader } from '../resources/resource-reader.js';
+import { RESOURCE_TEMPLATES } from '../resources/resource-templates.js';
 import { LISTED_TOOLS } from '../tools/tool-catalogue.js';
 import { ToolDispatcher } from '../tools/tool-dispatcher.js';
 import type { ProgressStep } from '../tools/tool.js';
@@ -26,6 +30,8 @@ export interface McpRequest {
 export class RequestServers {
   constructor(
     private readonly tools: ToolDispatcher,
+    private readonly listing: ResourceListing,
+    private readonly resources: ResourceReader,
     private readonly build: BuildInfo,
     private readonly log: Logger,
   ) {}
@@ -34,7 +40,11 @@ export class RequestServers {
     const server = new Server(
       { name: 'datapipelines', title: 'Penstock', version: this.build.version },
       {
-        capabilities: { tools: { listChanged: false } },
+        capabilities: {
+          tools: { listChanged: false },
+          resources: { listChanged: false, subscribe: false },
+          prompts: { listChanged: false },
+        },
         instructions: INSTRUCTIONS,
         jsonSchemaValidator: JUDGES_NOTHING,
       },
@@ -54,15 +64,29 @@ export class RequestServers {
         return { tools: LISTED_TOOLS };
       case 'tools/call':
         return this.#call(params, request, extra);
+      case 'resources/list':
+        return { ...(await this.listing.page(request.principal, optionalText(params, 'cursor'))) };
+      case 'resources/templates/list':
+        refuseCursor(params);
+        return { resourceTemplates: RESOURCE_TEMPLATES };
+      case 'resources/read':
+        return { contents: [await this.resources.read(request.principal, requiredText(params, 'uri'))] };
+      case 'prompts/list':
+        refuseCursor(params);
+        return { prompts: LISTED_PROMPTS };
+      case 'prompts/get':
+        return promptMessages(params['name'], params['arguments']);
       default:
         throw new RpcError(RPC.methodNotFound, `There is no method “${method.slice(0, 64)}” here.`);
     }
   }
 
   #call(params: JsonObject, { principal, signal }: McpRequest, extra: Extra): Promise<Result> {
-    const { name } = params;
-    if (typeof name !== 'string') throw invalidParams('“name” is required: the name of a tool.');
-    return this.tools.call(name, params['arguments'], { principal, signal, progress: progressOf(params, extra) });
+    return this.tools.call(requiredText(params, 'name'), params['arguments'], {
+      principal,
+      signal,
+      progress: progressOf(params, extra),
+    });
   }
 }
 
@@ -78,6 +102,16 @@ function paramsOf({ messages }: McpRequest, { requestId }: { requestId: string |
   if (params === undefined) return {};
   if (isJsonObject(params)) return params;
   throw invalidParams('“params” must be an object.');
+}
+
+function requiredText(params: JsonObject, name: string): string {
+  const value = params[name];
+  if (typeof value !== 'string') throw invalidParams(`“${name}” is required, as a text.`);
+  return value;
+}
+
+function optionalText(params: JsonObject, name: string): string | undefined {
+  return params[name] === undefined ? undefined : requiredText(params, name);
 }
 
 /** Everything fits one page, so no cursor was ever given out. */

@@ -1,6 +1,7 @@
 import { nearest } from '#libs/kernel';
 import { CALCULATOR_TOOLS } from './calculators/calculator-declarations.js';
 import { DATASOURCE_TOOLS } from './datasources/datasource-declarations.js';
+import { DOC_TOOLS } from './docs/doc-declarations.js';
 import { ENDPOINT_TOOLS } from './endpoints/endpoint-declarations.js';
 import { EXECUTION_TOOLS, TRIAL_TOOLS } from './executions/execution-declarations.js';
 import { CHECK_TOOLS, PIPELINE_TOOLS } from './pipelines/pipeline-declarations.js';
@@ -15,6 +16,7 @@ export const TOOL_GROUPS: readonly { title: string; tools: readonly ToolDeclarat
   group('Runs', EXECUTION_TOOLS),
   group('Calculators', CALCULATOR_TOOLS),
   group('Endpoints', ENDPOINT_TOOLS),
+  group('Documentation', DOC_TOOLS),
 ];
 
 export const DECLARATIONS: readonly ToolDeclaration[] = TOOL_GROUPS.flatMap(({ tools }) => tools);

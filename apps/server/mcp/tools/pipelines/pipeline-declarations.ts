@@ -31,7 +31,7 @@ const document = {
   ),
   display_name: text('Title for people, 1 to 200 characters.'),
   nodes: objects(
-    'The nodes of the graph: {id, type: DQL|DML|DDL|PIPELINE|CALCULATOR, source: <datasource name> or "tempdb", template: {id, version}, depends_on?: [node id], output?: {target: tempdb, table} | {target: caller} | {target: datasource, datasource, table, mode: replace|append}, settings?}. At most one node has output.target "caller": its rows are the result. docs_get "pipelines" has the whole form.',
+    'The nodes of the graph: {id, type: DQL|DML|DDL|CALCULATOR, source: <datasource name> or "tempdb", template: {id, version}, depends_on?: [node id], output?: {target: tempdb, table} | {target: caller} | {target: datasource, datasource, table, mode: replace|append}, settings?}. At most one node has output.target "caller": its rows are the result. docs_get "pipelines" has the whole form.',
   ),
   description: optional(text('What the pipeline is for.')),
   parameters: optional(
@@ -42,7 +42,7 @@ const document = {
   settings: optional(object('Settings of the whole run, such as {query_timeout_seconds}.')),
   checks: optional(
     objects(
-      'Checks that must pass before a release: {id, name, datasource, sql, expected: {kind, …}, parameters?}. docs_get "checks" has the forms of "expected".',
+      'Checks that must pass before a release: {id, name, datasource, sql, expected, parameters?}, with expected {kind: "value", value, tolerance?}, {kind: "range", min, max} or {kind: "rows", rows}.',
     ),
   ),
 } as const;
