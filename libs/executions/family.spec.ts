@@ -233,6 +233,20 @@ describe('a PIPELINE node', () => {
         child_code: 'pipeline.node.child_execution_failed',
         child_execution_id: middle!.execution_id,
         child_status: 'FAILED',
+        path: [
+          {
+            execution_id: middle!.execution_id,
+            node: 'call',
+            pipeline_version: 1,
+            code: 'pipeline.node.child_execution_failed',
+          },
+          {
+            execution_id: leaf!.execution_id,
+            node: 'leaf',
+            pipeline_version: 1,
+            code: 'pipeline.node.query_execution_failed',
+          },
+        ],
       },
     });
     expect(await leftovers(server)).toEqual(NOTHING_LEFT);

@@ -1,5 +1,6 @@
-import { PenstockError } from '#libs/kernel';
-import type { ChildNode } from '#libs/pipelines';
+import { PenstockError, type ErrorCode } from '#libs/kernel';
+import type { ChildNode, PipelineRef } from '#libs/pipelines';
+import type { FailureRecord } from '../run/failure-record.js';
 import type { LeaseHolder } from '../run/lease-holder.js';
 import type { NodeBudget } from '../run/node-budget.js';
 import type { NodeOutputs } from '../run/node-output.js';
@@ -106,6 +107,34 @@ function childFailed(
       pipeline_version: pipeline.version,
       ...(reason === undefined ? {} : { reason }),
       ...(failure?.node ? { child_node: failure.node.id } : {}),
+      path: failurePath(pipeline, executionId, code, failure),
     },
   });
+}
+
+/** One generation on the way down to the node that failed first. */
+interface FailureStep {
+  pipeline: string;
+  pipeline_version: number;
+  execution_id: string;
+  code: ErrorCode;
+  node?: string;
+}
+
+/** From the child down to whose node failed first, so that nobody has to open run after run to find it. */
+function failurePath(
+  { name, version }: PipelineRef,
+  executionId: string,
+  code: ErrorCode,
+  failure: FailureRecord | undefined,
+): FailureStep[] {
+  const step: FailureStep = {
+    pipeline: name,
+    pipeline_version: version,
+    execution_id: executionId,
+    code,
+    ...(failure?.node ? { node: failure.node.id } : {}),
+  };
+  const below = failure?.code === 'pipeline.node.child_execution_failed' ? failure.details['path'] : undefined;
+  return [step, ...(Array.isArray(below) ? (below as FailureStep[]) : [])];
 }
