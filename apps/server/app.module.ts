@@ -31,6 +31,7 @@ import { IdentityJobs } from './jobs/identity-jobs.js';
 import { McpDoor } from './mcp/mcp.module.js';
 import { DocsController } from './pages/docs.controller.js';
 import { PagesController } from './pages/pages.controller.js';
+import { AuditController } from './rest/audit.controller.js';
 import { CalculatorsController } from './rest/calculators.controller.js';
 import { DatasourcesController } from './rest/datasources.controller.js';
 import { EndpointsController } from './rest/endpoints.controller.js';
@@ -69,6 +70,7 @@ const CONTROLLERS = [
   PasswordResetController,
   UsersController,
   WorkspacesController,
+  AuditController,
   DatasourcesController,
   SemanticsController,
   TemplatesController,

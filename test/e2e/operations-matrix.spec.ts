@@ -112,7 +112,8 @@ describeWithProgram('redis-server', 'the matrix of operations', (redis) => {
     if (status >= 400) expectEnvelope(`${name} ${caller.label}`, answer);
     // Nothing of the other workspace shows in any answer; only a super admin's instance-wide lists may name it.
     const mayName =
-      caller.role === 'super admin' && /datasources\?all|^GET \/api\/v1\/(workspaces|auth\/users)$/.test(name);
+      caller.role === 'super admin' &&
+      /datasources\?all|audit\?instance|^GET \/api\/v1\/(workspaces|auth\/users)$/.test(name);
     expect([name, caller.label, answer.text.includes('zzforeign') && !mayName]).toEqual([name, caller.label, false]);
     const code = errorOf(answer)?.code as string | undefined;
     const { admitted, narrower } = vector;

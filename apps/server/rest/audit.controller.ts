@@ -1,0 +1,42 @@
+import { Controller, Get, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Principal } from '#libs/kernel';
+import { AuditReader } from '#libs/workspaces';
+import { Caller } from '../http/caller.decorator.js';
+import { queryFlag, queryText } from '../http/input.js';
+import { Operation } from '../http/operation.decorator.js';
+import { momentFilter } from './filters.js';
+import { Paging } from './paging.js';
+
+/** The trail of a workspace, or with `?instance=true` of the instance (contract 04 §10 "Reading"). */
+@Controller('/api/v1')
+export class AuditController {
+  constructor(
+    private readonly reader: AuditReader,
+    private readonly paging: Paging,
+  ) {}
+
+  /** Newest first; `next_cursor` goes back in as `after`, and is null on the last page. */
+  @Get('audit')
+  @Operation('audit.read')
+  async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
+    const { limit } = this.paging.of(request);
+    const query = {
+      event: queryText(request, 'event'),
+      user_id: queryText(request, 'user_id'),
+      key_id: queryText(request, 'key_id'),
+      from: momentFilter(request, 'from'),
+      to: momentFilter(request, 'to'),
+      instance: queryFlag(request, 'instance'),
+    };
+    const { items, hasNext } = await this.reader.list(caller, query, {
+      first: limit,
+      after: queryText(request, 'after'),
+    });
+    return {
+      items: items.map(({ cursor: _place, ...row }) => row),
+      limit,
+      next_cursor: hasNext ? (items.at(-1)?.cursor ?? null) : null,
+    };
+  }
+}
