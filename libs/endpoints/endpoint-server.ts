@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '#libs/audit';
+import { AuditLog, AuditObserver } from '#libs/audit';
 import { ExecutionResults, Launcher, type TerminalOutcome } from '#libs/executions';
 import { authorise, workspaceOf } from '#libs/identity';
 import { newId, PenstockError, type Failure, type Principal } from '#libs/kernel';
@@ -40,6 +40,7 @@ export class EndpointServer {
     private readonly launcher: Launcher,
     private readonly results: ExecutionResults,
     private readonly audit: AuditLog,
+    private readonly observer: AuditObserver,
   ) {}
 
   /** The endpoint a key may call at this path, with the path's variables. One 404 for unknown, disabled and foreign. */
@@ -62,20 +63,36 @@ export class EndpointServer {
 
     const executionId = newId();
     await this.#recordServed(principal, endpoint, executionId);
-    const launched = await this.launcher.launch(principal, {
-      executionId,
-      pipelineId: pipeline.pipelineId,
-      version: pipeline.version,
-      parameters: () => bound,
-      triggeredVia: 'ENDPOINT',
-      detached: true,
-      resultTtlSeconds: request.resultTtlSeconds,
-      resultPageRows: request.resultPageRows,
-    });
-    const outcome = await within(launched.finished, endpoint.timeoutSeconds * 1000);
-    if (!outcome) return { kind: 'running', executionId };
-    if (outcome.status !== 'SUCCESS') throw failureOf(outcome);
-    return { kind: 'data', executionId, json: await this.results.firstPageJson(outcome, request.resultPageRows) };
+    const ended = (outcome: 'completed' | 'accepted' | 'failed') =>
+      this.observer.observe(principal, 'endpoint.served', {
+        endpoint_id: endpoint.id,
+        execution_id: executionId,
+        outcome,
+      });
+    try {
+      const launched = await this.launcher.launch(principal, {
+        executionId,
+        pipelineId: pipeline.pipelineId,
+        version: pipeline.version,
+        parameters: () => bound,
+        triggeredVia: 'ENDPOINT',
+        detached: true,
+        resultTtlSeconds: request.resultTtlSeconds,
+        resultPageRows: request.resultPageRows,
+      });
+      const outcome = await within(launched.finished, endpoint.timeoutSeconds * 1000);
+      if (!outcome) {
+        await ended('accepted');
+        return { kind: 'running', executionId };
+      }
+      if (outcome.status !== 'SUCCESS') throw failureOf(outcome);
+      const json = await this.results.firstPageJson(outcome, request.resultPageRows);
+      await ended('completed');
+      return { kind: 'data', executionId, json };
+    } catch (error) {
+      await ended('failed');
+      throw error;
+    }
   }
 
   /** The deepest node with a binding decides; with none, user keys pass and endpoint keys do not (04 §6.3). */

@@ -315,6 +315,10 @@ describeWithProgram('redis-server', 'the main job, from outside', (redis) => {
       ]) {
         expect([event, events.has(event)]).toEqual([event, true]);
       }
+      const served = rows.filter(({ event }) => event === 'endpoint.served').map(({ details }) => details);
+      for (const outcome of ['started', 'completed']) {
+        expect(served.some((details) => details.includes(`"outcome": "${outcome}"`))).toBe(true);
+      }
       const secret = new URL(source.url).password;
       expect(
         rows.filter(
