@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SilentLogger } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postgres.js';
+import { AuditJournal } from './audit-journal.js';
 import { AuditLog, type AuditActor } from './audit-log.js';
 import { AuditObserver } from './audit-observer.js';
 import { AuditRepository } from './audit.repository.js';
@@ -87,7 +88,7 @@ describe('observing', () => {
   it('never changes the answer: a failed row is counted', async () => {
     const closed = await Database.open({ url: db.url });
     await closed.close();
-    const observer = new AuditObserver(audit, closed, new SilentLogger());
+    const observer = new AuditObserver(new AuditJournal(closed), new SilentLogger());
     await observer.observe(actor, 'auth.login.bad_credentials', { email: 'ada@example.org' });
     expect(observer.failures).toBe(1);
   });

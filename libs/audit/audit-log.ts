@@ -33,20 +33,53 @@ export class AuditLog {
     event: E,
     details: AuditDetails<E>,
   ): Promise<void> {
-    const admitted = { ...admittedDetails(event, details), ...commonDetails(actor) };
-    await tx.execute(
-      `INSERT INTO audit_log (event, user_id, key_id, source_ip, user_agent, details_json)
-       VALUES ($1, $2, $3, $4, $5, $6::jsonb)`,
-      [
-        event,
-        actor.userId ?? null,
-        actor.keyId ?? null,
-        inetOf(actor.sourceIp),
-        actor.userAgent === undefined ? null : auditText(actor.userAgent, MAX_USER_AGENT_BYTES),
-        JSON.stringify(admitted),
-      ],
-    );
+    await insertAuditEntries(tx, [auditEntry(actor, event, details)]);
   }
+}
+
+/** A row as it will stand in the table. */
+export interface AuditEntry {
+  event: AuditEventName;
+  userId: string | null;
+  keyId: string | null;
+  sourceIp: string | null;
+  userAgent: string | null;
+  detailsJson: string;
+}
+
+/** @throws TypeError when the event, a detail key or a secret-like key is not admitted */
+export function auditEntry<E extends AuditEventName>(
+  actor: AuditActor,
+  event: E,
+  details: AuditDetails<E>,
+): AuditEntry {
+  return {
+    event,
+    userId: actor.userId ?? null,
+    keyId: actor.keyId ?? null,
+    sourceIp: inetOf(actor.sourceIp),
+    userAgent: actor.userAgent === undefined ? null : auditText(actor.userAgent, MAX_USER_AGENT_BYTES),
+    detailsJson: JSON.stringify({ ...admittedDetails(event, details), ...commonDetails(actor) }),
+  };
+}
+
+/** One statement for all; their ids follow the order given. */
+export async function insertAuditEntries(q: Queryable, entries: readonly AuditEntry[]): Promise<void> {
+  await q.execute(
+    `INSERT INTO audit_log (event, user_id, key_id, source_ip, user_agent, details_json)
+     SELECT event, user_id, key_id, source_ip, user_agent, details::jsonb
+       FROM unnest($1::text[], $2::uuid[], $3::text[], $4::inet[], $5::text[], $6::text[]) WITH ORDINALITY
+         AS e(event, user_id, key_id, source_ip, user_agent, details, n)
+      ORDER BY n`,
+    [
+      entries.map((entry) => entry.event),
+      entries.map((entry) => entry.userId),
+      entries.map((entry) => entry.keyId),
+      entries.map((entry) => entry.sourceIp),
+      entries.map((entry) => entry.userAgent),
+      entries.map((entry) => entry.detailsJson),
+    ],
+  );
 }
 
 function commonDetails({ correlationId, workspace }: AuditActor): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Logger } from '#libs/kernel';
-import { Database } from '#libs/persistence';
-import { AuditLog, type AuditActor } from './audit-log.js';
+import { AuditJournal } from './audit-journal.js';
+import type { AuditActor } from './audit-log.js';
 import type { AuditDetails, AuditEventName } from './audit-events.js';
 
 /**
@@ -13,14 +13,13 @@ export class AuditObserver {
   #failures = 0;
 
   constructor(
-    private readonly audit: AuditLog,
-    private readonly db: Database,
+    private readonly journal: AuditJournal,
     private readonly logger: Logger,
   ) {}
 
   async observe<E extends AuditEventName>(actor: AuditActor, event: E, details: AuditDetails<E>): Promise<void> {
     try {
-      await this.audit.append(this.db, actor, event, details);
+      await this.journal.append(actor, event, details);
     } catch (error) {
       this.#failures += 1;
       this.logger.warn('audit.row_not_written', { event, error });

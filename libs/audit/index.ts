@@ -1,5 +1,6 @@
 export * from './audit-events.js';
 export { auditText } from './audit-details.js';
+export { AuditJournal } from './audit-journal.js';
 export { AuditLog, inetOf, type AuditActor } from './audit-log.js';
 export { AuditObserver } from './audit-observer.js';
 export {

@@ -1,4 +1,4 @@
-import { AuditLog, AuditObserver } from '#libs/audit';
+import { AuditJournal, AuditLog, AuditObserver } from '#libs/audit';
 import { EgressPolicy, egressRules } from '#libs/egress';
 import {
   loadConfiguration,
@@ -74,7 +74,7 @@ export class DatasourceBench {
     const { database } = db;
     const logger = new SilentLogger();
     const audit = new AuditLog();
-    const observer = new AuditObserver(audit, database, logger);
+    const observer = new AuditObserver(new AuditJournal(database), logger);
     const grants = new GrantRepository();
     const drivers = loadDrivers(this.config);
     const keys = KeyRing.fromConfiguration(this.config);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AuditLog, AuditObserver } from '#libs/audit';
+import { AuditJournal, AuditObserver } from '#libs/audit';
 import type { ExecutionResults, Launched, Launcher, TerminalOutcome } from '#libs/executions';
 import { PenstockError, SilentLogger, type Principal } from '#libs/kernel';
 import type { Database } from '#libs/persistence';
@@ -32,7 +32,9 @@ async function served(launch: () => Promise<Partial<Launched>>, rows: () => Prom
   const outcomes: string[] = [];
   const database = {
     execute: (_sql: string, values: readonly unknown[]) => {
-      outcomes.push((JSON.parse(String(values.at(-1))) as { outcome: string }).outcome);
+      for (const details of values.at(-1) as string[]) {
+        outcomes.push((JSON.parse(details) as { outcome: string }).outcome);
+      }
       return Promise.resolve();
     },
   } as unknown as Database;
@@ -43,15 +45,14 @@ async function served(launch: () => Promise<Partial<Launched>>, rows: () => Prom
   } as unknown as EndpointRegistry;
   const document = { parameters: [], nodes: [{ id: 'n', type: 'DQL' }] };
   const released = { pipelineId: 'p', version: 1, status: 'RELEASED', document, workspaceId: WORKSPACE };
-  const audit = new AuditLog();
+  const journal = new AuditJournal(database);
   const server = new EndpointServer(
-    database,
     registry,
     { released: () => Promise.resolve(released) } as unknown as PipelineCatalog,
     { launch } as unknown as Launcher,
     { firstPageJson: rows } as unknown as ExecutionResults,
-    audit,
-    new AuditObserver(audit, database, new SilentLogger()),
+    journal,
+    new AuditObserver(journal, new SilentLogger()),
   );
   const answer = await server.serve(principal, { rawPath: '/api/x/a', query: [] }).then(
     ({ kind }) => kind as string,

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog, AuditObserver } from '#libs/audit';
+import { AuditJournal, AuditObserver } from '#libs/audit';
 import { ExecutionResults, Launcher, type TerminalOutcome } from '#libs/executions';
 import { authorise, workspaceOf } from '#libs/identity';
 import { newId, PenstockError, type Failure, type Principal } from '#libs/kernel';
-import { Database } from '#libs/persistence';
 import {
   bindTextParameters,
   PipelineCatalog,
@@ -33,13 +32,12 @@ export type ServeOutcome =
 @Injectable()
 export class EndpointServer {
   constructor(
-    private readonly database: Database,
     private readonly registry: EndpointRegistry,
     private readonly pipelines: PipelineCatalog,
     private readonly readOnly: ReadOnlyPipelines,
     private readonly launcher: Launcher,
     private readonly results: ExecutionResults,
-    private readonly audit: AuditLog,
+    private readonly journal: AuditJournal,
     private readonly observer: AuditObserver,
   ) {}
 
@@ -115,9 +113,9 @@ export class EndpointServer {
     return pipeline;
   }
 
-  /** Committed before the run: later reads of the run by this key are proved by this row. */
+  /** Committed before the run: later reads of the run by this key are proved by this row. No row, no run. */
   async #recordServed(principal: Principal, endpoint: PublishedEndpoint, executionId: string): Promise<void> {
-    await this.audit.append(this.database, principal, 'endpoint.served', {
+    await this.journal.append(principal, 'endpoint.served', {
       endpoint_id: endpoint.id,
       execution_id: executionId,
       outcome: 'started',

@@ -1,3 +1,4 @@
+export { Batcher, type BatcherOptions } from './batcher.js';
 export { Database, type DatabaseOptions } from './database.js';
 export type { Queryable, Transaction, Transactional, TransactionOptions } from './queryable.js';
 export {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, isConnectionFailure } from '#libs/persistence';
+import { Batcher, Database, isConnectionFailure } from '#libs/persistence';
 import type { Lineage } from '../family/lineage.js';
-import { Batcher } from './batcher.js';
 
 export type ExecutionTrigger = 'UI' | 'REST' | 'MCP' | 'PIPELINE' | 'ENDPOINT';
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, isConnectionFailure, isContention } from '#libs/persistence';
+import { Batcher, Database, isConnectionFailure, isContention } from '#libs/persistence';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventRecord } from '../events/event-record.js';
-import { Batcher } from './batcher.js';
 
 /** The last write of a run: its row and every event the table does not hold yet, together or not at all (02 §3). */
 export interface TerminalRecord {

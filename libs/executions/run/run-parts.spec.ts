@@ -4,7 +4,7 @@ import { PenstockError, SilentLogger } from '#libs/kernel';
 import { MemoryTransientStore } from '#libs/transient';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTestDatabase, TestInstance, TestWorkspace, type TestDatabase } from '../executions.fixture.js';
-import { Batcher } from '../records/batcher.js';
+import { Batcher } from '#libs/persistence';
 import { failureRecord } from './failure-record.js';
 import { NodeBudget } from './node-budget.js';
 import { OutcomeLatch } from './outcome.js';
