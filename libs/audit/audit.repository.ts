@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { readJson, type JsonValue } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
+import { AUDIT_EVENTS } from './audit-events.js';
 
 export interface AuditRow {
   /** Text, because the sequence may pass 2^53. */
@@ -18,7 +19,7 @@ export interface AuditRow {
 export interface AuditFilter {
   /** Absent: the whole instance. */
   workspaceId?: string;
-  /** Start of the event's name, such as `auth.login.`. */
+  /** Start of the event's name, such as `auth.login.`; one that begins no name of the vocabulary finds nothing. */
   eventPrefix?: string;
   userId?: string;
   keyId?: string;
@@ -94,10 +95,18 @@ function conditions(filter: AuditFilter): { where: string[]; values: unknown[] }
     where.push(condition(`$${values.length}`));
   };
   add(filter.workspaceId, (value) => `details_json->>'workspace_id' = ${value}`);
-  add(filter.eventPrefix, (value) => `starts_with(event, ${value})`);
+  add(namesFrom(filter.eventPrefix), (value) => `event = ANY(${value})`);
   add(filter.userId, (value) => `user_id = ${value}`);
   add(filter.keyId, (value) => `key_id = ${value}`);
   add(filter.from, (value) => `timestamp >= ${value}`);
   add(filter.to, (value) => `timestamp < ${value}`);
   return { where, values };
+}
+
+/**
+ * The names that a prefix stands for. Equality lets the planner judge how frequent they are: rare ones are fetched by
+ * the index on events, frequent ones met soon on the way through time. A prefix alone tells it nothing.
+ */
+function namesFrom(prefix: string | undefined): string[] | undefined {
+  return prefix ? Object.keys(AUDIT_EVENTS).filter((name) => name.startsWith(prefix)) : undefined;
 }

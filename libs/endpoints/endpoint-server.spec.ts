@@ -3,7 +3,7 @@ import { AuditJournal, AuditObserver } from '#libs/audit';
 import type { ExecutionResults, Launched, Launcher, TerminalOutcome } from '#libs/executions';
 import { PenstockError, SilentLogger, type Principal } from '#libs/kernel';
 import type { Database } from '#libs/persistence';
-import type { PipelineCatalog } from '#libs/pipelines';
+import type { PipelineCatalog, ReadOnlyPipelines } from '#libs/pipelines';
 import type { EndpointRegistry } from './endpoint-registry.js';
 import { EndpointServer } from './endpoint-server.js';
 
@@ -49,6 +49,7 @@ async function served(launch: () => Promise<Partial<Launched>>, rows: () => Prom
   const server = new EndpointServer(
     registry,
     { released: () => Promise.resolve(released) } as unknown as PipelineCatalog,
+    { judge: () => Promise.resolve({ ok: true }) } as unknown as ReadOnlyPipelines,
     { launch } as unknown as Launcher,
     { firstPageJson: rows } as unknown as ExecutionResults,
     journal,

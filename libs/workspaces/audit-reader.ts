@@ -17,6 +17,8 @@ const DEFAULT_PAGE = 50;
 const MAX_PAGE = 200;
 /** Ids count from one and are never near the end of a bigint. */
 const ROW_ID = /^\d{1,18}$/;
+/** What the trail keeps of a key: its public half. */
+const KEY_ID = /^dpk_[A-Z2-7]{12}$/;
 
 /** An audit row in wire form. `cursor` names its place for `after` and `before`. */
 export interface AuditEventView {
@@ -77,6 +79,7 @@ export class AuditReader {
     if (query.instance) authoriseInstance(principal, 'audit.read_instance');
     const workspaceId = query.instance ? undefined : authorise(principal, 'audit.read').id;
     if (query.user_id !== undefined && !isUuid(query.user_id)) refuseField('user_id');
+    if (query.key_id !== undefined && !KEY_ID.test(query.key_id)) refuseField('key_id');
     return {
       workspaceId,
       eventPrefix: query.event,

@@ -81,6 +81,10 @@ describe('migrations', () => {
         name: '0003-reference-indexes',
         checksum: '0234c0c4e9373c1f14e9fc2fd0c606d3ddf7c5eb2a81bd053a92102d33b510f9',
       },
+      {
+        name: '0004-audit-of-a-key',
+        checksum: '355eb4d19f718d137fa1eb88259fd3b2c3a3f5472dd2926c4860e9275ea756df',
+      },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { AuditResolver } from '../audit/audit.resolver.js';
 import { DatasourceMutations } from '../datasources/datasource-mutations.resolver.js';
 import { DatasourceResolver } from '../datasources/datasource.resolver.js';
 import { ProbeResolver } from '../datasources/probe.resolver.js';
@@ -26,6 +27,7 @@ export const RESOLVERS = [
   IdentityResolver,
   IdentityMutations,
   UsersResolver,
+  AuditResolver,
   WorkspaceResolver,
   WorkspaceMutations,
   DatasourceResolver,
