@@ -32,7 +32,10 @@ export function compileRegex(pattern: string, flags: RegexFlags, whole = false):
   if (!translated.ok) return { ok: false, message: `the pattern uses ${translated.uses}, which is not supported.` };
   const letters = `gu${flags.ignoreCase ? 'i' : ''}${flags.multiline ? 'm' : ''}${flags.dotAll ? 's' : ''}`;
   try {
-    return { ok: true, regex: new RegExp(whole ? `(?<![^])(?:${translated.source})(?![^])` : translated.source, letters) };
+    return {
+      ok: true,
+      regex: new RegExp(whole ? `(?<![^])(?:${translated.source})(?![^])` : translated.source, letters),
+    };
   } catch (error) {
     if (error instanceof SyntaxError) return { ok: false, message: 'the pattern is malformed.' };
     throw error;

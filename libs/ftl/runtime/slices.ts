@@ -32,7 +32,12 @@ export function cutRange(run: Interpretation, source: Text, range: SequenceValue
   const { start, size, step } = boundsOf(range);
   const { length } = source.text;
   const end = size === Infinity ? length : step === 1 ? start + size : start - size + 2;
-  if (start < 0 || start > length || (step === -1 && start === length) || (size !== Infinity && step === 1 && end > length && !range.clips)) {
+  if (
+    start < 0 ||
+    start > length ||
+    (step === -1 && start === length) ||
+    (size !== Infinity && step === 1 && end > length && !range.clips)
+  ) {
     throw run.fault(span, 'The range leaves the string.');
   }
   if (step === -1 && size > 1) {
@@ -50,7 +55,12 @@ export function sliceSequence(run: Interpretation, source: SequenceValue, range:
   const { start, size, step } = boundsOf(range);
   const open = size === Infinity || range.clips === true;
   const available = step === 1 ? Math.max(0, source.size - start) : start + 1;
-  if (start < 0 || start > source.size || (start === source.size && (!open || step === -1)) || (!open && size > available)) {
+  if (
+    start < 0 ||
+    start > source.size ||
+    (start === source.size && (!open || step === -1)) ||
+    (!open && size > available)
+  ) {
     throw run.fault(span, 'The range leaves the sequence.');
   }
   const count = Math.min(size, available);
