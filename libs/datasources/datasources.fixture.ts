@@ -23,7 +23,8 @@ import { DatasourceOwnership } from './datasource-ownership.js';
 import { DatasourceReferences, type DatasourceReference } from './datasource-references.js';
 import { DatasourceRepository } from './datasource.repository.js';
 import { DatasourceService } from './datasource.service.js';
-import { loadDrivers } from './datasources.module.js';
+import { loadDrivers } from './drivers/load-drivers.js';
+import type { DriverRegistry } from './drivers/registry.js';
 import { GrantRepository } from './grant.repository.js';
 import { CatalogReader } from './introspection/catalog-reader.js';
 import { IntrospectionService } from './introspection/introspection.service.js';
@@ -68,15 +69,15 @@ export class DatasourceBench {
   private constructor(
     readonly db: TestDatabase,
     store: TransientStore,
-    environment: Record<string, string>,
+    config: Configuration,
+    drivers: DriverRegistry,
   ) {
-    this.config = loadConfiguration({ ...BASE_ENVIRONMENT, DATABASE_URL: db.url, ...environment });
+    this.config = config;
     const { database } = db;
     const logger = new SilentLogger();
     const audit = new AuditLog();
     const observer = new AuditObserver(new AuditJournal(database), logger);
     const grants = new GrantRepository();
-    const drivers = loadDrivers(this.config);
     const keys = KeyRing.fromConfiguration(this.config);
     this.bus = new InvalidationBus(store, logger);
     const sources = new SourceFactory(
@@ -133,7 +134,8 @@ export class DatasourceBench {
     store: TransientStore,
     environment: Record<string, string> = {},
   ): Promise<DatasourceBench> {
-    const bench = new DatasourceBench(db, store, environment);
+    const config = loadConfiguration({ ...BASE_ENVIRONMENT, DATABASE_URL: db.url, ...environment });
+    const bench = new DatasourceBench(db, store, config, await loadDrivers(config));
     await bench.bus.start();
     return bench;
   }
