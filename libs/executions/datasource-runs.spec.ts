@@ -34,7 +34,7 @@ beforeAll(async () => {
   server = await wiredInstance(db, new MemoryTransientStore({ maxBytes: 1 << 26 }), {
     DATAPIPELINES_EXECUTOR_CANCEL_GRACE_SECONDS: '2',
   });
-  await server.get(ExecutionJobs).start();
+  await server.get(ExecutionJobs).start({ alone: false });
   admin = workspace.principal({ superAdmin: true });
   admin.workspace!.flags = { author: true, promoter: true, admin: true };
   admin.workspace!.superAdmin = true;

@@ -13,6 +13,8 @@ export type CursorOutcome = 'hit' | 'expired' | 'not_found';
 export interface ExecutionGauges {
   running(): number;
   stagingEngines(): number;
+  stagedTables(): number;
+  spilledBytes(): Promise<number>;
   stagingCallsWaiting(): number;
 }
 
@@ -73,20 +75,22 @@ export class ExecutionMetrics {
 
   /** The instance that is asked from now on. */
   watch(gauges: ExecutionGauges): void {
-    const gauge = (gauged: string, help: string, read: () => number) => {
+    const gauge = (gauged: string, help: string, read: () => number | Promise<number>) => {
       const name = `datapipelines_${gauged}`;
       this.registry.removeSingleMetric(name);
       return new Gauge({
         name,
         help,
         registers: [this.registry],
-        collect() {
-          this.set(read());
+        async collect() {
+          this.set(await read());
         },
       });
     };
     gauge('executions_concurrent', 'Executions running here.', () => gauges.running());
     gauge('staging_engines', 'Staging engines open here.', () => gauges.stagingEngines());
+    gauge('staging_active_tables', 'Tables staged in engines open here.', () => gauges.stagedTables());
+    gauge('staging_spill_bytes', 'Bytes staging holds on disk.', () => gauges.spilledBytes());
     gauge('staging_calls_waiting', 'Native calls that wait for a thread.', () => gauges.stagingCallsWaiting());
   }
 

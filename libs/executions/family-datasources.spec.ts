@@ -36,7 +36,7 @@ beforeAll(async () => {
     DATAPIPELINES_EXECUTOR_CANCEL_GRACE_SECONDS: '2',
     DATAPIPELINES_RESULT_MAX_SIZE_BYTES: String(1 << 20),
   });
-  await server.get(ExecutionJobs).start();
+  await server.get(ExecutionJobs).start({ alone: false });
   admin = workspace.principal({ superAdmin: true });
   admin.workspace!.flags = { author: true, promoter: true, admin: true };
   admin.workspace!.superAdmin = true;

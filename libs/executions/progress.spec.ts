@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = await wiredInstance(db, new MemoryTransientStore({ maxBytes: 1 << 26 }), {
     DATAPIPELINES_EXECUTOR_PROGRESS_WRITE_INTERVAL_SECONDS: '1',
   });
-  await server.get(ExecutionJobs).start();
+  await server.get(ExecutionJobs).start({ alone: false });
   const admin = workspace.principal({ superAdmin: true });
   admin.workspace!.flags = { author: true, promoter: true, admin: true };
   admin.workspace!.superAdmin = true;

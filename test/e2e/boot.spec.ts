@@ -3,7 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiClient } from '../fixtures/api-client.js';
-import { releasedTemplate } from '../fixtures/authoring.js';
+import { oneNodePipeline, releasedTemplate } from '../fixtures/authoring.js';
+import { EventStream } from '../fixtures/event-stream.js';
 import { eventually } from '../fixtures/eventually.js';
 import { isAlive, scratchRoot } from '../fixtures/keeper-state.js';
 import { createEmptyDatabase } from '../fixtures/postgres.js';
@@ -140,6 +141,14 @@ describe('embedded', () => {
     const browser = new ApiClient(first.baseUrl);
     await browser.login(email, password, chosen);
     await releasedTemplate(browser, { id: 'kept/one.sql', dialect: 'DUCKDB', body: 'SELECT 1 AS one' });
+    const endless = await oneNodePipeline(browser, {
+      name: 'kept/endless',
+      source: 'tempdb',
+      dialect: 'DUCKDB',
+      sql: 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(1000000) b',
+    });
+    const headers = { Prefer: 'respond-async' };
+    const run = await browser.data('POST', `/api/v1/pipelines/${endless}/execute`, {}, { headers });
     await first.end('SIGKILL');
 
     const next = await start();
@@ -147,11 +156,16 @@ describe('embedded', () => {
     expect((await again.login(email, chosen)).status).toBe(200);
     const listed = await again.call('GET', '/api/v1/templates');
     expect(listed.text).toContain('kept/one.sql');
+    // Nobody else can own what runs in this folder: the run is over before the server serves, and its watchers know.
+    const lost = await again.data('GET', `/api/v1/executions/${run.execution_id}`);
+    expect(lost).toMatchObject({ status: 'ABORTED', error: { code: 'pipeline.execution.instance_lost' } });
+    const replay = await EventStream.watch(again, run.execution_id as string);
+    expect(await replay.until('execution_aborted')).toMatchObject({ reason: 'instance_lost' });
     expect(await next.end('SIGTERM')).toBe(0);
     // An orderly end takes the database with it.
     expect(postgresOf(folder)).toBeUndefined();
     expect(next.output).not.toMatch(/unhandled|uncaught/i);
-  });
+  }, 90_000);
 
   it('told to end while it still starts, it ends, and leaves no database running', async () => {
     const starting = refused(ServerProcess.launch(environment()));

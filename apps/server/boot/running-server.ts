@@ -116,7 +116,7 @@ export class RunningServer {
     routes.set(routesOf(app));
     await this.#refuseBrokenContent();
     await this.#seed();
-    await app.get(ExecutionJobs).start();
+    await app.get(ExecutionJobs).start({ alone: parts.embedded !== undefined });
     app.get(IdentityJobs).start();
     await this.#listen();
     app.get(Readiness).serve();

@@ -137,6 +137,8 @@ export class ExecutionInstance implements ChildHost {
     metrics.watch({
       running: () => this.runs.size,
       stagingEngines: () => this.staging.active,
+      stagedTables: () => this.staging.tables,
+      spilledBytes: () => this.spill.bytes(),
       stagingCallsWaiting: () => this.gate.waiting,
     });
   }

@@ -30,11 +30,15 @@ export class ExecutionJobs {
     this.#retentionEnabled = configuration.get('datapipelines.jobs.enabled');
   }
 
-  /** Proves the staging engine, then begins to work. Rejects, and the boot with it, when the engine fails its test. */
-  async start(): Promise<void> {
+  /**
+   * Proves the staging engine, then begins to work. Rejects, and the boot with it, when the engine fails its test.
+   * `alone`: no other process works on this database, so runs that are still open have lost their owner.
+   */
+  async start({ alone }: { alone: boolean }): Promise<void> {
     const capped = this.instance.stagingWith({ maxSpillMb: 1 });
     await stagingSelfTest(this.instance.staging, capped).finally(() => capped.close());
     await this.instance.start();
+    if (alone) await this.sweeper.runAlone();
     await this.#tick('spill folders', () => this.spillFolders());
     this.#every('heartbeat', this.instance.settings.heartbeatMs, () => this.heartbeat());
     this.#every('spill folders', HOUR_MS, () => this.spillFolders());

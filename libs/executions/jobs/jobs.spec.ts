@@ -96,4 +96,22 @@ describe('the sweep', () => {
       expect((await server.frames(workspace.principal(), id)).map(({ type }) => type)).toEqual(['execution_aborted']);
     }
   });
+
+  it('ends every open run at once when the process is known to be alone, young or old, stamped or not', async () => {
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const done = await ended(pipeline);
+    await countOf('pipeline_executions');
+    await db.database.query(
+      `INSERT INTO pipeline_executions (execution_id, pipeline_id, pipeline_version, status, triggered_by, triggered_via,
+              root_execution_id, heartbeat_at, started_at)
+       SELECT id, $1, 1, 'RUNNING', $2, 'REST', id, CASE n WHEN 1 THEN NOW() END, NOW()
+         FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, 2) n) AS rows`,
+      [pipeline, workspace.userId],
+    );
+    const open = await countOf('pipeline_executions', `status = 'RUNNING'`);
+    expect(open).toBeGreaterThanOrEqual(2);
+    expect(await server.sweep.runAlone()).toBe(open);
+    expect(await countOf('pipeline_executions', `status = 'RUNNING'`)).toBe(0);
+    expect(await countOf('pipeline_executions', `execution_id = $1 AND status = 'SUCCESS'`, [done])).toBe(1);
+  });
 });

@@ -17,6 +17,12 @@ interface LostRow {
   node_stats_json: string;
 }
 
+/** How long nothing was heard of a run: since its last heartbeat, or since its start when it never had one. */
+interface Silence {
+  silentSeconds: number;
+  unstampedMinutes: number;
+}
+
 const MISSED_BEATS = 3;
 const LOST = 'pipeline.execution.instance_lost';
 /** Rows of one tick; what is left waits for the next. */
@@ -50,16 +56,33 @@ export class Sweep {
   /** The number of runs ended. Rejects when the database does not answer. */
   async run(): Promise<number> {
     if (!this.instance.trust.holds()) return 0;
+    return this.#sweep({ silentSeconds: MISSED_BEATS * this.#heartbeatSeconds, unstampedMinutes: this.#staleMinutes });
+  }
+
+  /**
+   * Ends every run there is, without waiting for missed heartbeats: for the boot of a process that is known to be alone
+   * with its database, where whoever began them is gone. The number of runs ended.
+   */
+  async runAlone(): Promise<number> {
     let swept = 0;
-    while (swept < MOST_ROWS && (await this.#sweepOne())) swept++;
+    for (;;) {
+      const some = await this.#sweep({ silentSeconds: 0, unstampedMinutes: 0 });
+      swept += some;
+      if (some < MOST_ROWS) return swept;
+    }
+  }
+
+  async #sweep(silence: Silence): Promise<number> {
+    let swept = 0;
+    while (swept < MOST_ROWS && (await this.#sweepOne(silence))) swept++;
     if (swept > 0) this.metrics.swept(swept);
     return swept;
   }
 
-  async #sweepOne(): Promise<boolean> {
+  async #sweepOne(silence: Silence): Promise<boolean> {
     let terminal: EventRecord | undefined;
     const lost = await this.database.control.transaction(async (tx) => {
-      const row = await this.#end(tx);
+      const row = await this.#end(tx, silence);
       if (row) terminal = await this.#log(tx, row);
       return row;
     });
@@ -74,7 +97,7 @@ export class Sweep {
   }
 
   /** The seed's statement for one row; nodes that were running are ABORTED with it. */
-  async #end(tx: Transaction): Promise<LostRow | undefined> {
+  async #end(tx: Transaction, { silentSeconds, unstampedMinutes }: Silence): Promise<LostRow | undefined> {
     const [candidate] = await tx.query<{ execution_id: string; correlation_id: string | null }>(
       `SELECT e.execution_id, e.correlation_id FROM pipeline_executions e
         WHERE e.status = 'RUNNING'
@@ -84,7 +107,7 @@ export class Sweep {
                            WHERE p.execution_id = e.parent_execution_id AND p.status = 'ABORTED'
                              AND p.error_json->>'code' = $3))
         LIMIT 1 FOR UPDATE OF e SKIP LOCKED`,
-      [MISSED_BEATS * this.#heartbeatSeconds, this.#staleMinutes, LOST],
+      [silentSeconds, unstampedMinutes, LOST],
     );
     if (!candidate) return undefined;
     const rows = await tx.query<LostRow>(

@@ -51,6 +51,7 @@ export class NodeOutputs {
     const rowsOut = await stagingOf(task).withConnection(signal, (connection) =>
       stageRows(connection, table, drain, { signal, onBatch, onEnd: () => task.progress.enter('finalizing') }),
     );
+    stagingOf(task).tableStaged();
     return { rowsOut, bytesOut };
   }
 

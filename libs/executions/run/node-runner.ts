@@ -96,6 +96,7 @@ export class NodeRunner {
       }
       if (output?.target === 'tempdb') {
         const rowsOut = await budget.statement(() => stageQuery(connection, output.table, checked, budget.signal));
+        stagingOf(task).tableStaged();
         task.progress.counted(rowsOut);
         return { rowsOut, bytesOut: 0 };
       }

@@ -47,6 +47,16 @@ export class SpillFolders {
     return removed;
   }
 
+  /** What engines of this process hold on disk now. A file that goes while it is looked at counts as nothing. */
+  async bytes(): Promise<number> {
+    let bytes = 0;
+    for (const execution of await entriesOf(this.#instanceFolder)) {
+      const folder = join(this.#instanceFolder, execution);
+      for (const file of await entriesOf(folder)) bytes += await sizeOf(join(folder, file));
+    }
+    return bytes;
+  }
+
   async removeOwn(): Promise<void> {
     await this.remove(this.#instanceFolder);
   }
@@ -57,6 +67,15 @@ async function entriesOf(folder: string): Promise<string[]> {
     return await readdir(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
     throw error;
   }
 }

@@ -46,7 +46,10 @@ describe('staging engine', () => {
   });
 
   it('gives back memory, connections and the spill folder when it closes, also after a spill', async () => {
-    const engine = await factory().create('spilling', { maxMemoryMb: 64, signal });
+    const staging = factory();
+    const spilled = new SpillFolders(root, INSTANCE);
+    const engine = await staging.create('spilling', { maxMemoryMb: 64, signal });
+    expect([staging.tables, await spilled.bytes()]).toEqual([0, 0]);
     await engine.withConnection(signal, async (connection) => {
       await connection.run(
         'CREATE TABLE t AS SELECT range, hash(range) h, hash(range+1) i FROM range(8000000)',
@@ -57,7 +60,11 @@ describe('staging engine', () => {
     });
     const [instance] = readdirSync(root);
     expect(readdirSync(join(root, instance!))).toEqual(['spilling']);
+    engine.tableStaged();
+    expect(staging.tables).toBe(1);
+    expect(await spilled.bytes()).toBeGreaterThan(1_000_000);
     await engine.close();
+    expect([staging.tables, await spilled.bytes()]).toEqual([0, 0]);
     expect(readdirSync(join(root, instance!))).toEqual([]);
     expect(budget.leftMb).toBe(4096);
     expect(problems).toEqual([]);
@@ -90,16 +97,20 @@ describe('staging engine', () => {
 
   it('opens at most the configured connections; the next node waits and leaves the queue when it is cancelled', async () => {
     const engine = await factory({ maxConnections: 1 }).create('narrow', { signal });
-    let free: () => void = () => undefined;
-    const first = engine.withConnection(signal, () => new Promise<void>((resolve) => (free = resolve)));
-    await delay(5);
+    const held = Promise.withResolvers<void>();
+    const free = Promise.withResolvers<void>();
+    const first = engine.withConnection(signal, () => {
+      held.resolve();
+      return free.promise;
+    });
+    await held.promise;
     const stop = new AbortController();
     const second = engine.withConnection(stop.signal, () => Promise.resolve('second'));
     const refused = expect(second).rejects.toBe('gone');
     stop.abort('gone');
     await refused;
     const third = engine.withConnection(signal, () => Promise.resolve('third'));
-    free();
+    free.resolve();
     expect(await third).toBe('third');
     await first;
     await engine.close();

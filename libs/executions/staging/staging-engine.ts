@@ -24,6 +24,7 @@ export interface StagingEngineOptions {
 export class StagingEngine {
   readonly limitMb: number;
   readonly spillLimitMb: number;
+  #tables = 0;
   readonly #connections = new Set<StagingConnection>();
   /** One per connection of this engine: a node waits for a free one as it waits for a native thread. */
   readonly #slots: NativeCallGate;
@@ -33,6 +34,16 @@ export class StagingEngine {
     this.limitMb = options.limitMb;
     this.spillLimitMb = options.spillLimitMb;
     this.#slots = new NativeCallGate(options.maxConnections);
+  }
+
+  /** Tables that nodes have staged here. */
+  get tables(): number {
+    return this.#tables;
+  }
+
+  /** A node's table is complete. */
+  tableStaged(): void {
+    this.#tables++;
   }
 
   /** Opens a connection for `work` and closes it after, whatever happens. Nothing leaks from node to node. */

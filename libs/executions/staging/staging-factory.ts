@@ -31,6 +31,7 @@ export interface EngineOptions {
 /** Opens staging engines (contract 02 §6.1). */
 export class StagingFactory {
   #active = 0;
+  readonly #engines = new Set<StagingEngine>();
 
   constructor(
     private readonly settings: StagingSettings,
@@ -44,6 +45,11 @@ export class StagingFactory {
   /** Engines open now. */
   get active(): number {
     return this.#active;
+  }
+
+  /** Tables staged in the engines open now. */
+  get tables(): number {
+    return [...this.#engines].reduce((sum, { tables }) => sum + tables, 0);
   }
 
   /**
@@ -91,16 +97,21 @@ export class StagingFactory {
         cause: error,
       });
     }
-    return new StagingEngine({
+    const engine = new StagingEngine({
       instance,
       gate: this.gate,
       limitMb: memory.mb,
       spillLimitMb: this.settings.maxSpillMb,
       maxConnections: this.settings.maxConnections,
       closeGraceMs: this.settings.closeGraceMs,
-      afterClose,
+      afterClose: () => {
+        this.#engines.delete(engine);
+        return afterClose();
+      },
       onCleanupFailure: (error) => this.problems.cleanupFailed(executionId, error),
     });
+    this.#engines.add(engine);
+    return engine;
   }
 
   /** Frees the engine that is kept ready. Those of runs are closed by their runs. */
