@@ -13,6 +13,7 @@ import { DatasourceRepository } from './datasource.repository.js';
 import type { DatasourceRecord } from './datasource.js';
 import { deepestMessage, DriverFailure } from './drivers/driver-failure.js';
 import { DriverRegistry } from './drivers/registry.js';
+import type { ConnectionSource } from './pool/connection-source.js';
 import { Scrubber } from './pool/scrubber.js';
 import { poolView } from './properties/hikari.js';
 import { SourceFactory } from './source-factory.js';
@@ -74,13 +75,8 @@ export class ConnectionTest {
       const opened = await this.sources.sourceOf(record, secret);
       scrubber = opened.scrubber.with([record.username, record.jdbcUrl]);
       try {
-        const connection = await opened.source.connect('read', signal);
-        try {
-          const [row] = await connection.catalog({ sql: driver.versionQuery, values: [] }, signal);
-          return { connected: true, latencyMs: Math.round(performance.now() - started), serverVersion: row?.[0] ?? '' };
-        } finally {
-          await connection.close();
-        }
+        const serverVersion = await versionOf(opened.source, driver.versionQuery, signal);
+        return { connected: true, latencyMs: Math.round(performance.now() - started), serverVersion };
       } finally {
         await opened.source.close();
       }
@@ -106,5 +102,16 @@ export class ConnectionTest {
       : await this.repository.visible(this.db, authorise(principal, 'datasource.test').id, name);
     if (!record) throw new PenstockError('datasource.not_found', { details: { datasource: name } });
     return record;
+  }
+}
+
+async function versionOf(source: ConnectionSource, query: string, signal: AbortSignal): Promise<string> {
+  if (source.probe) return await source.probe(signal);
+  const connection = await source.connect('read', signal);
+  try {
+    const [row] = await connection.catalog({ sql: query, values: [] }, signal);
+    return row?.[0] ?? '';
+  } finally {
+    await connection.close();
   }
 }

@@ -35,7 +35,7 @@ export interface DatasourceView {
 export function datasourceView(record: DatasourceRecord, drivers: DriverRegistry): DatasourceView {
   const { username, lastTest, includeSchemas, properties } = record;
   const driver = drivers.find(record.dialect);
-  const configured = driver?.configure(record.jdbcUrl, properties.jdbc);
+  const configured = driver?.configure(record.jdbcUrl, properties.jdbc, properties.dialect);
   const ignored = configured?.ok === true ? configured.configured.ignored : [];
   return {
     name: record.name,

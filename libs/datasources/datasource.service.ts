@@ -228,10 +228,10 @@ export class DatasourceService {
     }
     const credential = fields.credential ?? impliedCredential(stored, driver?.credentialKinds ?? []);
     failures.push(...checkHikari(properties.hikari));
-    failures.push(...dialectSectionFailures(properties.stored));
     if (driver) {
       failures.push(...checkCredential(credential, driver.credentialKinds, stored?.credentialKind));
-      const result = fields.jdbcUrl === '' ? undefined : driver.configure(fields.jdbcUrl, properties.jdbc);
+      const result =
+        fields.jdbcUrl === '' ? undefined : driver.configure(fields.jdbcUrl, properties.jdbc, properties.dialect);
       if (result?.ok === false) failures.push(...result.failures);
       if (result?.ok === true) failures.push(...(await this.sources.targetFailures(result.configured)));
     }
@@ -279,18 +279,6 @@ function impliedCredential(stored: DatasourceRecord | undefined, supported: read
   if (stored) return { kind: stored.credentialKind, username: stored.username, secret: undefined };
   const kind = supported.includes('none') ? ('none' as const) : ('password' as const);
   return { kind, username: null, secret: undefined };
-}
-
-/** `properties.dialect` is the lake's alone. */
-function dialectSectionFailures(stored: JsonObject): Failure[] {
-  const section = stored['dialect'];
-  if (typeof section !== 'object' || section === null || Object.keys(section).length === 0) return [];
-  return Object.keys(section).map((key) => ({
-    code: 'datasource.validation.properties_invalid',
-    path: `properties.dialect.${key}`,
-    message: 'properties.dialect is for LAKE datasources only.',
-    details: { key },
-  }));
 }
 
 function changedFields(stored: DatasourceRecord, write: DatasourceWrite): string[] {

@@ -15,6 +15,7 @@ export interface ConnectionTestOutcome {
 export interface DatasourceProperties {
   hikari: ReadonlyMap<string, JsonValue>;
   jdbc: ReadonlyMap<string, JsonValue>;
+  dialect: ReadonlyMap<string, JsonValue>;
   /** As stored, without what the server manages; for the wire. */
   stored: JsonObject;
 }
@@ -100,6 +101,7 @@ export function propertiesOf(stored: JsonValue): DatasourceProperties {
   return {
     hikari: new Map(hikari),
     jdbc: new Map(Object.entries(section(whole, 'jdbc'))),
+    dialect: new Map(Object.entries(section(whole, 'dialect'))),
     stored: 'hikari' in whole ? { ...whole, hikari: Object.fromEntries(hikari) } : { ...whole },
   };
 }

@@ -23,8 +23,8 @@ import { DatasourceOwnership } from './datasource-ownership.js';
 import { DatasourceReferences, type DatasourceReference } from './datasource-references.js';
 import { DatasourceRepository } from './datasource.repository.js';
 import { DatasourceService } from './datasource.service.js';
-import { loadDrivers } from './drivers/load-drivers.js';
-import type { DriverRegistry } from './drivers/registry.js';
+import { loadDrivers } from './datasources.module.js';
+import type { FurtherDrivers } from './drivers/further-drivers.js';
 import { GrantRepository } from './grant.repository.js';
 import { CatalogReader } from './introspection/catalog-reader.js';
 import { IntrospectionService } from './introspection/introspection.service.js';
@@ -54,6 +54,7 @@ export class DatasourceBench {
   readonly config: Configuration;
   readonly bus: InvalidationBus;
   readonly pools: DatasourcePools;
+  readonly sources: SourceFactory;
   readonly service: DatasourceService;
   readonly catalogs: CatalogReader;
   readonly reads: AuthorRead;
@@ -69,25 +70,26 @@ export class DatasourceBench {
   private constructor(
     readonly db: TestDatabase,
     store: TransientStore,
-    config: Configuration,
-    drivers: DriverRegistry,
+    environment: Record<string, string>,
+    further?: (database: Database, config: Configuration) => FurtherDrivers,
   ) {
-    this.config = config;
+    this.config = loadConfiguration({ ...BASE_ENVIRONMENT, DATABASE_URL: db.url, ...environment });
     const { database } = db;
     const logger = new SilentLogger();
     const audit = new AuditLog();
     const observer = new AuditObserver(new AuditJournal(database), logger);
     const grants = new GrantRepository();
+    const drivers = loadDrivers(this.config, further?.(database, this.config));
     const keys = KeyRing.fromConfiguration(this.config);
     this.bus = new InvalidationBus(store, logger);
-    const sources = new SourceFactory(
+    const sources = (this.sources = new SourceFactory(
       database,
       this.repository,
       drivers,
       keys,
       new EgressPolicy(egressRules(this.config)),
       this.config,
-    );
+    ));
     this.pools = new DatasourcePools(database, this.repository, sources, this.bus, observer, this.config, logger);
     const ownership = new DatasourceOwnership(database, this.repository, grants, drivers, this.config);
     const grantActs = new DatasourceGrants(database, this.repository, grants, audit);
@@ -133,9 +135,9 @@ export class DatasourceBench {
     db: TestDatabase,
     store: TransientStore,
     environment: Record<string, string> = {},
+    further?: (database: Database, config: Configuration) => FurtherDrivers,
   ): Promise<DatasourceBench> {
-    const config = loadConfiguration({ ...BASE_ENVIRONMENT, DATABASE_URL: db.url, ...environment });
-    const bench = new DatasourceBench(db, store, config, await loadDrivers(config));
+    const bench = new DatasourceBench(db, store, environment, further);
     await bench.bus.start();
     return bench;
   }

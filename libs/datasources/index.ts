@@ -40,5 +40,31 @@ export type { BoundedRows } from './probe/bounded-read.js';
 export { classifyProbe } from './probe/classify-probe.js';
 export { DriverRegistry } from './drivers/registry.js';
 export { CatalogReader, type OpenCatalog } from './introspection/catalog-reader.js';
-export type { CatalogColumn, CatalogName, CatalogTable, CatalogTableName } from './introspection/introspection.js';
+export type {
+  CatalogColumn,
+  CatalogName,
+  CatalogTable,
+  CatalogTableName,
+  Introspection,
+} from './introspection/introspection.js';
 export { editDistance, nearest } from './properties/nearest.js';
+export { FurtherDrivers, type SharedEngineParts } from './drivers/further-drivers.js';
+export {
+  defineDriver,
+  type DialectDriver,
+  type DriverContext,
+  type NamedFile,
+  type SourceLogin,
+} from './drivers/dialect-driver.js';
+export { parseFileUrl } from './drivers/file-url.js';
+export { abortable, cancelled } from './drivers/driver-failure.js';
+export type { DriverConnection } from './drivers/driver.js';
+export type { ConnectionSource } from './pool/connection-source.js';
+export { DuckdbConnection } from './drivers/duckdb/connection.js';
+export { openDuckdbCursor } from './drivers/duckdb/cursor.js';
+export { duckdbPlan } from './drivers/duckdb/plan.js';
+export { duckdbFailure } from './drivers/duckdb/failure.js';
+export type { NativeCalls } from './drivers/duckdb/native-calls.js';
+export { FileRoots } from './file-roots.js';
+export { SourceFactory } from './source-factory.js';
+export { UrlDefect } from './properties/url-defect.js';

@@ -52,14 +52,14 @@ export class SourceFactory {
    */
   async sourceOf(record: DatasourceRecord, given?: string): Promise<OpenedSource> {
     const driver = this.drivers.get(record.dialect);
-    const result = driver.configure(record.jdbcUrl, record.properties.jdbc);
+    const result = driver.configure(record.jdbcUrl, record.properties.jdbc, record.properties.dialect);
     if (!result.ok) throw validationError(result.failures);
     const stored = given === undefined ? await this.repository.credential(this.db, record.name) : undefined;
     const sealed = stored?.sealed ?? null;
     const secret = sealed === null ? (given ?? null) : open(this.keys, record.name, sealed);
-    const { name: datasource, username, credentialKind, isReadonly } = record;
+    const { name: datasource, username, isReadonly } = record;
     return {
-      source: result.configured.source({ datasource, username, secret, credentialKind, isReadonly }, this.#context),
+      source: result.configured.source({ datasource, username, secret, isReadonly }, this.#context),
       scrubber: new Scrubber([secret]),
       defaults: driver.poolDefaults,
       keyVersion: sealed?.[0],
@@ -81,8 +81,11 @@ export class SourceFactory {
     for (const file of files) {
       if (await this.#roots.admits(file)) continue;
       failures.push({
-        code: 'datasource.validation.jdbc_url_malformed',
-        path: 'jdbc_url',
+        code:
+          file.property === undefined
+            ? 'datasource.validation.jdbc_url_malformed'
+            : 'datasource.validation.properties_invalid',
+        path: file.property ?? 'jdbc_url',
         message: 'The file lies outside the folders this server may read datasources from.',
         details: { reason: 'file_root' },
       });

@@ -15,6 +15,8 @@ import type { NamespaceShape } from './driver.js';
 export interface NamedFile {
   path: string;
   alsoUnder?: string;
+  /** The property that names it; absent: the URL does. */
+  property?: string;
 }
 
 /** A server a datasource names, with the database on it: another database of our own server may be used. */
@@ -34,7 +36,6 @@ export interface SourceLogin {
   datasource: string;
   username: string | null;
   secret: string | null;
-  credentialKind: CredentialKind;
   isReadonly: boolean;
 }
 
@@ -62,7 +63,8 @@ export interface DialectDriver {
   readonly statistics?: StatisticsReading;
   /** How it explains a query; absent where it does not, or not without writing. */
   readonly plan?: PlanReading;
-  configure(jdbcUrl: string, jdbc: ReadonlyMap<string, unknown>): Configured;
+  /** `section` is `properties.dialect`, which is empty for most dialects. */
+  configure(jdbcUrl: string, jdbc: ReadonlyMap<string, unknown>, section?: ReadonlyMap<string, unknown>): Configured;
   /** The engine's version as text, for a connection test. */
   readonly versionQuery: string;
 }
@@ -79,7 +81,10 @@ export interface DriverSpec<Url extends { parameters: ReadonlyMap<string, string
   readonly jdbc: JdbcRules;
   /** @throws UrlDefect */
   parseUrl(rest: string, prefix: string): Url;
-  options(url: Url, properties: ReadonlyMap<string, string>): Options;
+  /** Defects of `properties.dialect`; absent where the dialect has no such section. */
+  checkSection?(section: ReadonlyMap<string, unknown>): Failure[];
+  /** @param section `properties.dialect`, empty where the dialect has none */
+  options(url: Url, properties: ReadonlyMap<string, string>, section: ReadonlyMap<string, string>): Options;
   hosts(options: Options): readonly NamedHost[];
   files(options: Options): readonly NamedFile[];
   source(options: Options, login: SourceLogin, context: DriverContext): ConnectionSource;
@@ -88,7 +93,7 @@ export interface DriverSpec<Url extends { parameters: ReadonlyMap<string, string
 export function defineDriver<Url extends { parameters: ReadonlyMap<string, string> }, Options>(
   spec: DriverSpec<Url, Options>,
 ): DialectDriver {
-  return { ...spec, configure: (jdbcUrl, jdbc) => configure(spec, jdbcUrl, jdbc) };
+  return { ...spec, configure: (jdbcUrl, jdbc, section) => configure(spec, jdbcUrl, jdbc, section) };
 }
 
 /** All defects of URL and properties at once. */
@@ -96,12 +101,14 @@ function configure<Url extends { parameters: ReadonlyMap<string, string> }, Opti
   spec: DriverSpec<Url, Options>,
   jdbcUrl: string,
   jdbc: ReadonlyMap<string, unknown>,
+  section: ReadonlyMap<string, unknown> = new Map(),
 ): Configured {
   const { url, failures } = readUrl(spec, jdbcUrl);
   const parameters = url?.parameters ?? new Map<string, string>();
   failures.push(...checkJdbcProperties(spec.jdbc, jdbc, parameters));
+  failures.push(...(spec.checkSection ?? noSection)(section));
   if (!url || failures.length > 0) return { ok: false, failures };
-  const options = spec.options(url, jdbc as ReadonlyMap<string, string>);
+  const options = spec.options(url, jdbc as ReadonlyMap<string, string>, section as ReadonlyMap<string, string>);
   const given = [...parameters.keys(), ...jdbc.keys()];
   return {
     ok: true,
@@ -112,6 +119,16 @@ function configure<Url extends { parameters: ReadonlyMap<string, string> }, Opti
       source: (login, context) => spec.source(options, login, context),
     },
   };
+}
+
+/** `properties.dialect` is the lake's alone. */
+function noSection(section: ReadonlyMap<string, unknown>): Failure[] {
+  return [...section.keys()].map((key) => ({
+    code: 'datasource.validation.properties_invalid',
+    path: `properties.dialect.${key}`,
+    message: 'properties.dialect is for LAKE datasources only.',
+    details: { key },
+  }));
 }
 
 const MAX_URL = 2048;

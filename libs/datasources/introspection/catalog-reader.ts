@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { authorise, type OperationId } from '#libs/identity';
 import { Logger, PenstockError, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
+import type { Dialect } from '#libs/typesystem';
 
 import { DatasourceRepository } from '../datasource.repository.js';
 import type { DatasourceRecord } from '../datasource.js';
@@ -120,16 +121,22 @@ export async function resolveTable(
   }
   const tables = await introspection.tables(query, { namespace, include: record.includeSchemas }, SUGGESTED_AMONG);
   const table = tables.find((candidate) => candidate.name === address.table);
-  if (!table) throw tableNotFound(address.table, namespace, tables);
+  if (!table) throw tableNotFound(record.dialect, address.table, namespace, tables);
   return table;
 }
 
-function tableNotFound(table: string, namespace: readonly string[], tables: readonly CatalogTable[]): PenstockError {
+function tableNotFound(
+  dialect: Dialect,
+  table: string,
+  namespace: readonly string[],
+  tables: readonly CatalogTable[],
+): PenstockError {
   const suggestion = nearest(
     table,
     tables.map(({ name }) => name),
   );
-  return new PenstockError('datasource.table_not_found', {
+  const code = dialect === 'LAKE' ? 'datasource.lake_table_not_found' : 'datasource.table_not_found';
+  return new PenstockError(code, {
     message: `There is no table "${table}" there.${suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`}`,
     details: { table, namespace, ...(suggestion === undefined ? {} : { suggestion }) },
   });

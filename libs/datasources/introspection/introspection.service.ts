@@ -18,6 +18,8 @@ export interface TableView {
   name: string;
   type: string;
   remarks?: string;
+  /** Of a lake table; absent in dialects that have none. */
+  partition_column?: string | null;
 }
 
 export interface TableListView {
@@ -101,8 +103,15 @@ export class IntrospectionService {
   }
 }
 
-function tableView({ namespace, name, type, remarks }: CatalogTable): TableView {
-  return { namespace, schema: namespace.at(-1) ?? null, name, type, ...(remarks === null ? {} : { remarks }) };
+function tableView({ namespace, name, type, remarks, partitionColumn }: CatalogTable): TableView {
+  return {
+    namespace,
+    schema: namespace.at(-1) ?? null,
+    name,
+    type,
+    ...(remarks === null ? {} : { remarks }),
+    ...(partitionColumn === undefined ? {} : { partition_column: partitionColumn }),
+  };
 }
 
 function columnView({

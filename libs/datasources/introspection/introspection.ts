@@ -19,6 +19,8 @@ export interface CatalogTable {
   name: string;
   type: string;
   remarks: string | null;
+  /** Of a lake table; absent in dialects that have none. */
+  partitionColumn?: string | null;
 }
 
 export interface CatalogReference {
