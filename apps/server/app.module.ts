@@ -2,10 +2,11 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { AuditModule } from '#libs/audit';
 import { ChecksModule, ReleaseCheckGate } from '#libs/checks';
-import { DatasourceReferences, DatasourcesModule } from '#libs/datasources';
+import { DatasourceReferences, DatasourcesModule, FurtherDrivers } from '#libs/datasources';
 import { EndpointKeyBindingWriter, EndpointReferences, EndpointsModule } from '#libs/endpoints';
 import { PurgeExecutions, ExecutionsModule } from '#libs/executions';
 import { IdentityModule, KeyBindingWriter } from '#libs/identity';
+import { LakeDrivers, LakeEngineModule, LakeModule } from '#libs/lake';
 import {
   ExecutionPurge,
   PipelineDatasourceReferences,
@@ -29,7 +30,6 @@ import { ErrorFilter } from './http/error.filter.js';
 import { OperationGuard } from './http/operation.guard.js';
 import { IdentityJobs } from './jobs/identity-jobs.js';
 import { McpDoor } from './mcp/mcp.module.js';
-import { ApiReference } from './openapi/api-reference.js';
 import { DocsController } from './pages/docs.controller.js';
 import { PagesController } from './pages/pages.controller.js';
 import { AuditController } from './rest/audit.controller.js';
@@ -38,6 +38,7 @@ import { DatasourcesController } from './rest/datasources.controller.js';
 import { EndpointsController } from './rest/endpoints.controller.js';
 import { ExecutionsController } from './rest/executions.controller.js';
 import { IdentityController } from './rest/identity.controller.js';
+import { LakeTablesController } from './rest/lake-tables.controller.js';
 import { OidcController } from './rest/oidc.controller.js';
 import { Paging } from './rest/paging.js';
 import { PasswordResetController } from './rest/password-reset.controller.js';
@@ -53,8 +54,10 @@ import { StreamMetrics } from './sse/stream-metrics.js';
 const FAMILIES = [
   IdentityModule,
   WorkspacesModule,
+  LakeEngineModule,
   DatasourcesModule,
   SemanticsModule,
+  LakeModule,
   TemplatesModule,
   PipelinesModule,
   ChecksModule,
@@ -74,6 +77,7 @@ const CONTROLLERS = [
   AuditController,
   DatasourcesController,
   SemanticsController,
+  LakeTablesController,
   TemplatesController,
   PipelinesController,
   ExecutionsController,
@@ -102,6 +106,7 @@ class WiringModule {
     const ports: Provider[] = [
       { provide: KeyBindingWriter, useExisting: EndpointKeyBindingWriter },
       { provide: DatasourceReferences, useExisting: PipelineDatasourceReferences },
+      { provide: FurtherDrivers, useExisting: LakeDrivers },
       { provide: TemplatePins, useExisting: PipelineTemplatePins },
       { provide: ExecutionPurge, useExisting: PurgeExecutions },
       { provide: PublishedEndpointReferences, useExisting: EndpointReferences },
@@ -115,6 +120,7 @@ class WiringModule {
       exports: [
         KeyBindingWriter,
         DatasourceReferences,
+        FurtherDrivers,
         TemplatePins,
         ExecutionPurge,
         PublishedEndpointReferences,
@@ -149,7 +155,6 @@ export class AppModule {
         ExecutionStreams,
         StandingRight,
         StreamMetrics,
-        ApiReference,
         { provide: APP_GUARD, useClass: OperationGuard },
         { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
         { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },

@@ -24,7 +24,6 @@ export class SemanticsBench {
   readonly service: SemanticsService;
   readonly listing: FactListing;
   readonly catalog: AnnotatedCatalog;
-  readonly marks: DriftMarks;
 
   constructor(bench: DatasourceBench, db: Database, logger: Logger = new SilentLogger()) {
     const facts = new FactRepository();
@@ -36,8 +35,8 @@ export class SemanticsBench {
       new FactStanding(db, facts, bench.access, liveRefs, audit),
       this.listing,
     );
-    this.marks = new DriftMarks(db, facts, bench.access, bench.catalogs, logger);
-    this.catalog = new AnnotatedCatalog(db, bench.service, bench.introspection, facts, this.marks);
+    const marks = new DriftMarks(db, facts, bench.access, bench.catalogs, logger);
+    this.catalog = new AnnotatedCatalog(db, bench.service, bench.introspection, facts, marks);
   }
 }
 

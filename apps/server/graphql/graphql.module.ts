@@ -5,6 +5,7 @@ import { DatasourcesModule } from '#libs/datasources';
 import { EndpointsModule } from '#libs/endpoints';
 import { ExecutionsModule } from '#libs/executions';
 import { Admission, IdentityModule } from '#libs/identity';
+import { LakeModule } from '#libs/lake';
 import { PipelinesModule } from '#libs/pipelines';
 import { SemanticsModule } from '#libs/semantics';
 import { TemplatesModule } from '#libs/templates';
@@ -32,6 +33,7 @@ const FAMILIES = [
   IdentityModule,
   WorkspacesModule,
   DatasourcesModule,
+  LakeModule,
   SemanticsModule,
   TemplatesModule,
   PipelinesModule,
@@ -69,6 +71,5 @@ const NODES = [
   ],
   controllers: [GraphqlController],
   providers: [...RESOLVERS, ...NODES, GraphqlEngine, StandingRight, SubscriptionStreams],
-  exports: [GraphqlEngine],
 })
 export class GraphqlDoor {}

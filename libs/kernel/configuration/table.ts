@@ -3,6 +3,7 @@ import { datasourceKeys, pipelineKeys, templateKeys } from './keys/content.js';
 import { endpointKeys, limitKeys, resultKeys, streamKeys } from './keys/delivery.js';
 import { executorKeys, recordKeys, stagingKeys } from './keys/executions.js';
 import { apiKeyKeys, governanceKeys, signInKeys } from './keys/identity.js';
+import { lakeKeys } from './keys/lake.js';
 import { mailKeys } from './keys/mail.js';
 import { deploymentKeys, graphqlKeys, loggingKeys, serverKeys, webKeys } from './keys/server.js';
 import { databaseKeys, redisKeys, secretKeys } from './keys/stores.js';
@@ -30,6 +31,7 @@ export const CONFIGURATION_KEYS = {
   ...templateKeys,
   ...pipelineKeys,
   ...datasourceKeys,
+  ...lakeKeys,
   ...graphqlKeys,
 };
 
@@ -65,6 +67,7 @@ export const CONFIGURATION_GROUPS: readonly {
   { title: 'Templates', keys: templateKeys },
   { title: 'Pipelines and organisation values', keys: pipelineKeys },
   { title: 'Datasources', keys: datasourceKeys },
+  { title: 'Lake', keys: lakeKeys },
   { title: 'GraphQL', keys: graphqlKeys },
 ];
 

@@ -55,6 +55,7 @@ export const CapabilityEnum = wireEnum('Capability', [
   'ws_admin',
   'super_admin',
 ]);
+export const LakeFormatEnum = wireEnum('LakeFormat', ['parquet', 'iceberg']);
 export const WriteSurfaceEnum = wireEnum('WriteSurface', ['session', 'api_key', 'mcp']);
 
 export const FactScopeEnum = wireEnum('FactScope', FACT_SCOPES);

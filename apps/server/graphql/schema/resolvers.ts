@@ -1,6 +1,7 @@
 import { AuditResolver } from '../audit/audit.resolver.js';
 import { DatasourceMutations } from '../datasources/datasource-mutations.resolver.js';
 import { DatasourceResolver } from '../datasources/datasource.resolver.js';
+import { LakeResolver } from '../datasources/lake.resolver.js';
 import { ProbeResolver } from '../datasources/probe.resolver.js';
 import { ApiKeyBindingsResolver, EndpointResolver, PipelineEndpointsResolver } from '../endpoints/endpoint.resolver.js';
 import { ExecutionSubscriptions } from '../executions/execution-subscriptions.resolver.js';
@@ -37,6 +38,7 @@ export const RESOLVERS = [
   DatasourceFactsResolver,
   TableFactsResolver,
   ColumnFactsResolver,
+  LakeResolver,
   TemplateResolver,
   TemplateMutations,
   PipelineResolver,

@@ -1,0 +1,139 @@
+import { abortable, DriverFailure, type Access, type ConnectionSource, type DriverConnection } from '#libs/datasources';
+
+import type { LakeTable, LakeTableFields } from '../registry/lake-table.js';
+import type { ViewOutcome } from '../registry/lake-table.repository.js';
+import { TableProblem } from '../tables/table-scan.js';
+import { LakeEngine, type EngineParts } from './lake-engine.js';
+
+/** What a source asks of the registry of its datasource. */
+export interface SourceRegistry {
+  tables(): Promise<LakeTable[]>;
+  record(outcomes: readonly ViewOutcome[]): Promise<void>;
+}
+
+export interface SourceSettings {
+  /** Files are looked for anew when the engine is older than this. */
+  refreshMs: number;
+  parts(): Promise<EngineParts>;
+  /** Asks the storage for a sign of life; rejects with DriverFailure. */
+  storageAnswers(tables: readonly LakeTable[], signal: AbortSignal): Promise<void>;
+}
+
+/** How long a table may take that is looked at before it is registered. */
+const PREFLIGHT_MS = 30_000;
+/** One row is enough to know that a table can be read. */
+const ROWS = 1;
+
+interface Standing {
+  engine: LakeEngine;
+  builtAt: number;
+}
+
+/**
+ * The engine of one lake datasource in this process. Everybody who comes while it is built waits for the same one; a
+ * newer one takes its place as soon as it stands, and the older ends with its last query.
+ */
+export class LakeSource implements ConnectionSource {
+  readonly #settings: SourceSettings;
+  readonly #registry: SourceRegistry;
+  readonly #closed = new AbortController();
+  #standing: Standing | undefined;
+  #building: Promise<LakeEngine> | undefined;
+
+  constructor(settings: SourceSettings, registry: SourceRegistry) {
+    this.#settings = settings;
+    this.#registry = registry;
+  }
+
+  async connect(_access: Access, signal: AbortSignal): Promise<DriverConnection> {
+    return await (await abortable(this.#engine(), signal)).connect(signal);
+  }
+
+  async probe(signal: AbortSignal): Promise<string> {
+    const parts = await this.#settings.parts();
+    await this.#settings.storageAnswers(await this.#registry.tables(), signal);
+    const engine = await LakeEngine.open(parts, [], signal);
+    try {
+      const connection = await engine.connect(signal);
+      const [row] = await connection.catalog({ sql: `SELECT 'DuckDB ' || version()`, values: [] }, signal);
+      await connection.close();
+      return row?.[0] ?? '';
+    } finally {
+      engine.supersede();
+    }
+  }
+
+  /**
+   * Reads one row of each table through an engine of their own, as a query would later.
+   *
+   * @returns what is wrong with each, null for nothing
+   */
+  async preflight(tables: readonly LakeTableFields[], signal: AbortSignal): Promise<(string | null)[]> {
+    const patience = AbortSignal.timeout(PREFLIGHT_MS * Math.ceil(tables.length / 4));
+    const whole = AbortSignal.any([signal, patience, this.#closed.signal]);
+    const candidates = tables.map((fields, index) => candidate(fields, index));
+    const engine = await LakeEngine.open(await this.#settings.parts(), candidates, whole);
+    try {
+      const problems: (string | null)[] = [];
+      for (const view of engine.views) {
+        problems.push(view.problem ?? (await firstRowProblem(engine, view.scan?.sql ?? '', whole)));
+      }
+      return problems;
+    } finally {
+      engine.supersede();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(new DriverFailure('connection', 'The datasource was closed.'));
+    this.#standing?.engine.supersede();
+    this.#standing = undefined;
+    await Promise.resolve();
+  }
+
+  /** The one that stands, unless it is doubtful; one that is only old is replaced behind its readers' backs. */
+  #engine(): Promise<LakeEngine> {
+    const { refreshMs } = this.#settings;
+    const standing = this.#standing;
+    if (!standing || standing.engine.suspect) return this.#build();
+    if (Date.now() - standing.builtAt > refreshMs) {
+      // Who wants to know what went wrong asks when the old one is suspect; until then it serves.
+      this.#build().catch(() => undefined);
+    }
+    return Promise.resolve(standing.engine);
+  }
+
+  #build(): Promise<LakeEngine> {
+    this.#building ??= this.#buildNow().finally(() => (this.#building = undefined));
+    return this.#building;
+  }
+
+  async #buildNow(): Promise<LakeEngine> {
+    const { signal } = this.#closed;
+    signal.throwIfAborted();
+    const engine = await LakeEngine.open(await this.#settings.parts(), await this.#registry.tables(), signal);
+    await this.#registry.record(engine.views.map(({ table: { id }, problem }) => ({ id, problem })));
+    this.#standing?.engine.supersede();
+    this.#standing = { engine, builtAt: Date.now() };
+    if (signal.aborted) engine.supersede();
+    return engine;
+  }
+}
+
+/** A registration as the row it would become. */
+function candidate(fields: LakeTableFields, index: number): LakeTable {
+  return { ...fields, id: String(index), registeredBy: '', registeredAt: '', lastError: null, lastErrorAt: null };
+}
+
+async function firstRowProblem(engine: LakeEngine, sql: string, signal: AbortSignal): Promise<string | null> {
+  const connection = await engine.connect(signal);
+  try {
+    await connection.catalog({ sql: `SELECT 1 FROM (SELECT * FROM (${sql}) LIMIT ${ROWS})`, values: [] }, signal);
+    return null;
+  } catch (error) {
+    if (error instanceof DriverFailure || error instanceof TableProblem) return error.message;
+    throw error;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+
+import { validationError, type JsonObject, type Principal } from '#libs/kernel';
+import { Database } from '#libs/persistence';
+
+import { LakeAccess } from '../lake-access.js';
+import { LakeTablesService } from '../lake-tables.service.js';
+import { Preflight } from '../preflight.js';
+import { dottedName, lakeTableView, type LakeTableView } from '../registry/lake-table.js';
+import { LakeTableRepository } from '../registry/lake-table.repository.js';
+import { readImportBody, readTableList } from './import-body.js';
+import { Manifests } from './manifest.js';
+
+export interface LakeImportView {
+  registered: LakeTableView[];
+  registered_count: number;
+  already_registered: LakeTableView[];
+  already_registered_count: number;
+}
+
+/** Registers many tables at once, from a list or a publisher's manifest: all of them or none (06 §10). */
+@Injectable()
+export class LakeImportService {
+  constructor(
+    private readonly db: Database,
+    private readonly repository: LakeTableRepository,
+    private readonly access: LakeAccess,
+    private readonly preflight: Preflight,
+    private readonly manifests: Manifests,
+    private readonly tables: LakeTablesService,
+  ) {}
+
+  /**
+   * `{tables: [{name, format, location | path, partition_column?, namespace?}], namespace?, publish_prefix?}` or
+   * `{manifest_url, namespace?}`; at most 500 tables. What is registered already is left alone.
+   *
+   * @throws 400 with every defect at its place in the list, unreadable tables too; 400 `lake_manifest_url_forbidden`;
+   *   409 when somebody registers one of the names meanwhile. Nothing is stored then
+   */
+  async import(principal: Principal, datasource: string, body: JsonObject): Promise<LakeImportView> {
+    const record = await this.access.writable(principal, datasource);
+    const request = readImportBody(body);
+    const list =
+      request.from === 'list'
+        ? { tables: request.tables, shared: request }
+        : fromManifest(await this.manifests.fetch(record, request.url), request.namespace);
+    const wanted = readTableList(list.tables, list.shared);
+    const present = new Map(
+      (await this.repository.all(this.db, datasource)).map((table) => [dottedName(table), table]),
+    );
+    const fresh = wanted.filter((fields) => !present.has(dottedName(fields)));
+    const unreadable = fresh.length > 0 ? await this.preflight.unreadable(record, fresh) : [];
+    if (unreadable.length > 0)
+      throw validationError(
+        unreadable.map(({ index, table, reason }) => ({
+          code: 'datasource.validation.lake_table_unreadable',
+          path: `tables[${wanted.indexOf(fresh[index] as (typeof fresh)[number])}]`,
+          message: `The table "${table}" cannot be read: ${reason}`,
+          details: { table, reason },
+        })),
+      );
+    const registered = await this.db.transaction(async (tx) => {
+      const views: LakeTableView[] = [];
+      for (const fields of fresh) views.push(await this.tables.insert(tx, principal, datasource, fields));
+      if (views.length > 0) await this.tables.announce(tx, principal, datasource);
+      return views;
+    });
+    const already = wanted.flatMap((fields) => present.get(dottedName(fields)) ?? []).map(lakeTableView);
+    return {
+      registered,
+      registered_count: registered.length,
+      already_registered: already,
+      already_registered_count: already.length,
+    };
+  }
+}
+
+/** What the request says of the namespace beats the manifest. */
+function fromManifest(manifest: JsonObject, namespace: JsonObject[string] | undefined) {
+  return {
+    tables: manifest['tables'] ?? null,
+    shared: {
+      namespace: namespace ?? manifest['namespace'] ?? undefined,
+      publishPrefix: manifest['publish_prefix'] ?? undefined,
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+
+import { Injectable } from '@nestjs/common';
+
+import {
+  FileRoots,
+  FurtherDrivers,
+  type DialectDriver,
+  type DriverContext,
+  type SharedEngineParts,
+  type SourceLogin,
+} from '#libs/datasources';
+import { Configuration } from '#libs/kernel';
+import { Database } from '#libs/persistence';
+
+import { lakeDriver } from './engine/lake-driver.js';
+import type { EngineParts } from './engine/lake-engine.js';
+import { LakeSource } from './engine/lake-source.js';
+import type { LakeOptions } from './options/lake-options.js';
+import { LakeTableRepository } from './registry/lake-table.repository.js';
+import { ParquetFiles } from './tables/parquet-files.js';
+import { TableResolvers } from './tables/table-resolvers.js';
+
+/** Brings the dialect LAKE to the datasources: its engines read the registry that this family keeps. */
+@Injectable()
+export class LakeDrivers extends FurtherDrivers {
+  readonly #roots: FileRoots;
+
+  constructor(
+    private readonly db: Database,
+    private readonly repository: LakeTableRepository,
+    private readonly config: Configuration,
+  ) {
+    super();
+    this.#roots = new FileRoots(config.get('datapipelines.datasources.file-roots'));
+  }
+
+  override drivers(shared: SharedEngineParts): readonly DialectDriver[] {
+    return [lakeDriver((options, login, context) => this.#source(options, login, context, shared))];
+  }
+
+  #source(options: LakeOptions, login: SourceLogin, context: DriverContext, shared: SharedEngineParts): LakeSource {
+    const { datasource } = login;
+    const resolver = new TableResolvers({
+      file: new ParquetFiles(this.#roots, this.config.get('datapipelines.lake.max-files-per-table')),
+    });
+    return new LakeSource(
+      {
+        refreshMs: this.config.get('datapipelines.lake.mirror-refresh-seconds') * 1000,
+        parts: () => this.#parts(options, context, shared, resolver),
+        storageAnswers: () => Promise.resolve(),
+      },
+      {
+        tables: () => this.repository.all(this.db, datasource),
+        record: (outcomes) => this.repository.recordOutcomes(this.db, outcomes),
+      },
+    );
+  }
+
+  async #parts(
+    { memoryMb, threads, temporaryDirectory, attachments }: LakeOptions,
+    context: DriverContext,
+    { calls }: SharedEngineParts,
+    resolver: TableResolvers,
+  ): Promise<EngineParts> {
+    return {
+      calls,
+      resolver,
+      memoryMb,
+      threads: threads ?? Math.min(4, availableParallelism()),
+      spillFolder:
+        temporaryDirectory ?? join(this.config.get('datapipelines.staging.spill-directory'), 'penstock-lake'),
+      attachments: await Promise.all(
+        attachments.map(async ({ alias, file }) => ({ alias, file: await context.openableFile({ path: file }) })),
+      ),
+    };
+  }
+}

@@ -1,0 +1,134 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeEach, describe, expect, it } from '@jest/globals';
+
+import type { DriverFailure } from '#libs/datasources';
+
+import { lakeScene } from './lake.fixture.js';
+
+const scene = lakeScene();
+const root = (...parts: string[]): string => join(scene.folder, 'roots', ...parts);
+
+beforeEach(async () => {
+  mkdirSync(root('in'));
+  await scene.make(
+    `COPY (SELECT 1 AS a) TO '${root('in', 'a.parquet')}'`,
+    `COPY (SELECT 'secret' AS s) TO '${root('beside.parquet')}'`,
+    `COPY (SELECT 'secret' AS s) TO '${join(scene.folder, 'outside.parquet')}'`,
+  );
+  writeFileSync(join(scene.folder, 'outside.txt'), 'secret');
+  await scene.registered('lake');
+  await scene.bench.tables.register(scene.team.author, 'lake', {
+    namespace: 'sales',
+    name: 'a',
+    format: 'parquet',
+    location: `file://${root('in', '*.parquet')}`,
+  });
+});
+
+/** The statement's failure, told apart from the reading of something. */
+async function refused(sql: string): Promise<DriverFailure> {
+  const outcome = await scene.bench.read('lake', sql).then(
+    (rows) => ({ rows }),
+    (failure: unknown) => failure as DriverFailure,
+  );
+  if ('rows' in outcome) throw new TypeError(`it was read: ${sql} → ${String(outcome.rows)}`);
+  return outcome;
+}
+
+describe('the walls around a lake', () => {
+  it('let nothing be read beside the roots of its tables, by any name for it', async () => {
+    symlinkSync(join(scene.folder, 'outside.parquet'), root('in', 'link.txt'));
+    symlinkSync(scene.folder, root('in', 'dir'));
+    const outside = join(scene.folder, 'outside.parquet');
+    for (const place of [
+      outside,
+      root('beside.parquet'),
+      root('in', '..', 'beside.parquet').replace('/beside', '/../roots/beside'),
+      `${root('in')}/../beside.parquet`,
+      `${root('in')}/./../beside.parquet`,
+      root('in', 'link.txt'),
+      root('in', 'dir', 'outside.parquet'),
+      `file://${outside}`,
+      `${root()}/*.parquet`,
+      `${root('in')}*/../*.parquet`,
+      'http://127.0.0.1:9/x.parquet',
+      'https://example.org/x.parquet',
+      's3://bucket/x.parquet',
+      'hf://datasets/x.parquet',
+    ]) {
+      for (const way of [`read_parquet('${place}')`, `'${place}'`, `read_blob('${place}')`, `read_csv('${place}')`]) {
+        expect([way, (await refused(`SELECT * FROM ${way}`)).driverCode]).toEqual([
+          way,
+          expect.stringMatching(/Permission|IO|Catalog|Missing Extension|Invalid Input|Binder|HTTP/),
+        ]);
+      }
+    }
+    for (const sql of [
+      `SELECT * FROM glob('${scene.folder}/**')`,
+      `SELECT * FROM glob('/etc/*')`,
+      `SELECT * FROM read_text('${join(scene.folder, 'outside.txt')}')`,
+      `SELECT * FROM parquet_metadata('${outside}')`,
+      `SELECT * FROM sniff_csv('/etc/passwd')`,
+      `SELECT * FROM sales.a WHERE (SELECT count(*) FROM read_text('/etc/passwd')) > 0`,
+      `FROM query('FROM read_text(''/etc/passwd'')')`,
+    ])
+      await refused(sql);
+  });
+
+  it('let no statement but a SELECT run, so that nothing is written, loaded or loosened', async () => {
+    for (const sql of [
+      `COPY (SELECT 1) TO '${root('in', 'new.parquet')}'`,
+      `COPY sales.a TO '${join(scene.folder, 'new.parquet')}'`,
+      `ATTACH ':memory:' AS other`,
+      `ATTACH '${root('in', 'x.db')}' AS other`,
+      `DETACH memory`,
+      `LOAD httpfs`,
+      `INSTALL httpfs`,
+      `SET enable_external_access = true`,
+      `SET GLOBAL allowed_directories = ['/']`,
+      `RESET allowed_directories`,
+      `SET lock_configuration = false`,
+      `PRAGMA threads = 1`,
+      `CREATE TABLE t (a INT)`,
+      `CREATE OR REPLACE VIEW sales.a AS SELECT 2 AS a`,
+      `DROP VIEW sales.a`,
+      `INSERT INTO memory.__dp.lake_tables VALUES (NULL, NULL, NULL, NULL, NULL, NULL)`,
+      `EXPORT DATABASE '${root('in', 'dump')}'`,
+      `CALL pragma_version()`,
+      `CHECKPOINT`,
+      `BEGIN`,
+      `SELECT 1; SELECT 2`,
+      `CREATE SECRET (TYPE s3, KEY_ID 'a', SECRET 'b')`,
+    ]) {
+      const failure = await refused(sql);
+      expect([sql, failure.name]).toEqual([sql, 'DriverFailure']);
+    }
+    expect((await refused(`COPY (SELECT 1) TO '${root('in', 'new.parquet')}'`)).reason).toBe('not_select');
+    expect(await scene.bench.read('lake', 'SELECT * FROM sales.a')).toEqual([[1]]);
+  });
+
+  it('show nothing of the folder the engine spills into, nor of another lake', async () => {
+    const [row] = await scene.bench.read('lake', `SELECT value FROM duckdb_settings() WHERE name = 'temp_directory'`);
+    const spill = String(row?.[0]);
+    expect(spill).toMatch(/\/lake-[^/]+$/);
+    writeFileSync(join(spill, '..', 'other-engine.tmp'), 'secret');
+    await refused(`SELECT * FROM read_text('${join(spill, '..', 'other-engine.tmp')}')`);
+    await scene.registered('second');
+    await refused(`SELECT * FROM second.sales.a`);
+    expect(await scene.bench.read('lake', `SELECT count(*) FROM duckdb_secrets()`)).toEqual([[0n]]);
+  });
+
+  it('stop a statement that runs away, within its time', async () => {
+    const stop = AbortSignal.timeout(300);
+    const lease = await scene.bench.datasources.pools.lease('lake', 'read', new AbortController().signal);
+    const runaway = lease.openCursor(
+      { sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b', values: [] },
+      { fetchSize: 1, signal: stop },
+    );
+    await expect(runaway.then((cursor) => cursor.next(stop))).rejects.toMatchObject({ kind: 'cancelled' });
+    await lease.release('destroy');
+    expect(await scene.bench.read('lake', 'SELECT * FROM sales.a')).toEqual([[1]]);
+  });
+});

@@ -1,0 +1,213 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { beforeEach, describe, expect, it } from '@jest/globals';
+
+import { eventually } from '../../test/fixtures/eventually.js';
+import { refusal } from '../datasources/datasource-scene.fixture.js';
+import { lakeScene } from './lake.fixture.js';
+
+const scene = lakeScene();
+const root = (...parts: string[]): string => join(scene.folder, 'roots', ...parts);
+const location = (...parts: string[]): string => `file://${root(...parts)}`;
+const parquet = (name: string, location: string, more = {}) => ({
+  namespace: 'sales', name, format: 'parquet', location, ...more,
+}); // prettier-ignore
+
+beforeEach(async () => {
+  await scene.make(`COPY (SELECT i AS id, 'n' || i AS label FROM range(3) t(i)) TO '${root('orders.parquet')}'`);
+  await scene.registered('lake');
+});
+
+describe('registering a lake table', () => {
+  it('reads a row first, stores the table and serves it under its namespace and without it', async () => {
+    const view = await scene.bench.tables.register(
+      scene.team.author,
+      'lake',
+      parquet('orders', location('orders.parquet')),
+    );
+    expect(view).toMatchObject({
+      namespace: ['sales'],
+      name: 'orders',
+      format: 'parquet',
+      partition_column: null,
+      last_error: null,
+    });
+    for (const name of ['orders', 'sales.orders', 'memory.sales.orders'])
+      expect(await scene.bench.read('lake', `SELECT * FROM ${name} ORDER BY id;`)).toEqual([[0n, 'n0'], [1n, 'n1'], [2n, 'n2']]); // prettier-ignore
+    const { tables, count } = await scene.bench.tables.list(scene.team.viewer, 'lake');
+    expect([count, tables]).toEqual([1, [view]]);
+    expect((await scene.team.audit()).at(-1)).toEqual([
+      'datasource.pool_build', expect.anything(),
+    ]); // prettier-ignore
+  });
+
+  it('reports every defect of a body at once and stores nothing', async () => {
+    const body = {
+      namespace: 'Sales',
+      name: 'a.b',
+      format: 'csv',
+      location: 'https://x/y',
+      partition_column: '1',
+      extra: true,
+    };
+    const { failures } = await refusal(scene.bench.tables.register(scene.team.author, 'lake', body));
+    expect(failures).toEqual([
+      'properties_invalid extra', 'lake_namespace_invalid namespace', 'lake_name_invalid name',
+      'lake_format_invalid format', 'lake_location_invalid location', 'properties_invalid partition_column',
+    ]); // prettier-ignore
+    expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).count).toBe(0);
+  });
+
+  it('refuses what cannot be read with a reason and stores nothing', async () => {
+    const cases: [string, () => string][] = [
+      ['a missing file', () => location('none.parquet')],
+      ['a file outside the roots', () => `file://${join(scene.folder, 'outside.parquet')}`],
+      ['a link that leads outside', () => location('link.parquet')],
+      ['a folder behind a link', () => location('linked', '*.parquet')],
+      ['no Parquet at all', () => location('text.parquet')],
+      ['a truncated file', () => location('cut.parquet')],
+      ['a wrong footer', () => location('footer.parquet')],
+      ['an empty file', () => location('empty.parquet')],
+      ['a pattern without files', () => location('none', '*.parquet')],
+    ];
+    await scene.make(`COPY (SELECT 1 AS a) TO '${join(scene.folder, 'outside.parquet')}'`);
+    symlinkSync(join(scene.folder, 'outside.parquet'), root('link.parquet'));
+    symlinkSync(scene.folder, root('linked'));
+    mkdirSync(root('none'));
+    writeFileSync(root('text.parquet'), 'no parquet');
+    writeFileSync(root('empty.parquet'), '');
+    writeFileSync(root('footer.parquet'), Buffer.from('PAR1\xff\xff\xff\x7fPAR1', 'latin1'));
+    writeFileSync(root('cut.parquet'), Buffer.from('PAR1 and then it was cut'));
+    for (const [what, place] of cases) {
+      const refused = await refusal(scene.bench.tables.register(scene.team.author, 'lake', parquet('t', place())));
+      expect([what, refused.code]).toEqual([what, 'datasource.validation.lake_table_unreadable']);
+      expect(String(refused.details['reason'])).not.toBe('');
+    }
+    expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).count).toBe(0);
+  });
+
+  it('counts the entries of a folder before the engine looks into it', async () => {
+    const small = await scene.bench.stop().then(() => undefined);
+    expect(small).toBeUndefined();
+    scene.environment['DATAPIPELINES_LAKE_MAX_FILES_PER_TABLE'] = '20';
+    scene.bench = await scene.another();
+    mkdirSync(root('many'));
+    for (let index = 0; index < 21; index += 1) writeFileSync(root('many', `${index}.txt`), '');
+    for (const place of [location('many', '*.parquet'), location('many/'), location('*', '*.parquet')]) {
+      const refused = await refusal(scene.bench.tables.register(scene.team.author, 'lake', parquet('t', place)));
+      expect(refused.details['reason']).toMatch(/more than 20 files/);
+    }
+  });
+
+  it('lets one of two who register a name at once win, by the constraint', async () => {
+    const both = await Promise.allSettled([1, 2].map(() =>
+      scene.bench.tables.register(scene.team.author, 'lake', parquet('orders', location('orders.parquet'))))); // prettier-ignore
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const { code, details } = await refusal(
+      scene.bench.tables.register(scene.team.author, 'lake', parquet('orders', location('orders.parquet'))),
+    );
+    expect([code, details]).toEqual(['datasource.lake_table_duplicate', { datasource: 'lake', namespace: ['sales'], table: 'orders' }]); // prettier-ignore
+  });
+
+  it('keeps strangers, viewers and other workspaces out, and hides what is not granted', async () => {
+    const body = parquet('orders', location('orders.parquet'));
+    const attempt = (who: Parameters<typeof scene.bench.tables.register>[0]) => refusal(scene.bench.tables.register(who, 'lake', body));
+    expect((await attempt(scene.team.viewer)).code).toBe('auth.role_required');
+    expect((await attempt(scene.team.key('read'))).code).toBe('auth.scope.insufficient');
+    expect((await attempt(scene.others.author)).code).toBe('datasource.not_found');
+    expect((await refusal(scene.bench.tables.list(scene.others.viewer, 'lake'))).code).toBe('datasource.not_found');
+    await scene.bench.service.grant(scene.team.root, 'lake', 'others');
+    expect((await attempt(scene.others.author)).code).toBe('auth.role_required');
+    await scene.bench.service.create(scene.team.root, { name: 'plain', display_name: 'P', dialect: 'DUCKDB', jdbc_url: 'jdbc:duckdb:' });
+    expect((await refusal(scene.bench.tables.register(scene.team.author, 'plain', body))).code).toBe('datasource.validation.lake_dialect_required');
+  }); // prettier-ignore
+
+  it('removes a table, on every instance at once, and says when there is none', async () => {
+    const other = await scene.another();
+    await scene.bench.tables.register(scene.team.author, 'lake', parquet('orders', location('orders.parquet')));
+    expect(await other.read('lake', 'SELECT count(*) FROM orders')).toEqual([[3n]]);
+    const address = { namespace: 'sales', table: 'orders' };
+    await scene.bench.tables.unregister(scene.team.author, 'lake', address);
+    for (const bench of [scene.bench, other])
+      await expect(bench.read('lake', 'SELECT * FROM sales.orders')).rejects.toThrow(/orders/);
+    expect((await refusal(scene.bench.tables.unregister(scene.team.author, 'lake', address))).code).toBe('datasource.lake_table_not_found');
+    await scene.bench.tables.register(scene.team.author, 'lake', parquet('again', location('orders.parquet')));
+    await eventually('the other instance serves the new table', () => other.read('lake', 'SELECT * FROM again').catch(() => undefined));
+  }); // prettier-ignore
+});
+
+describe('the views of a lake', () => {
+  const register = (body: object) => scene.bench.tables.register(scene.team.author, 'lake', body as never);
+
+  it('puts one segment into a schema and two into a database of their own, beside each other', async () => {
+    await register({ ...parquet('orders', location('orders.parquet')), namespace: ['eu-west', 'sales'] });
+    await register({ ...parquet('orders', location('orders.parquet')), namespace: 'plain' });
+    expect(await scene.bench.read('lake', 'SELECT count(*) FROM "eu-west".sales.orders, plain.orders')).toEqual([[9n]]);
+    const deep = await refusal(register({ ...parquet('t', location('orders.parquet')), namespace: 'a.b.c' }));
+    expect(deep.details['reason']).toMatch(/three or more/);
+  });
+
+  it('keeps the text of partition names: a leading zero, a space, another alphabet, none', async () => {
+    await scene.make(
+      `COPY (SELECT * FROM (VALUES (1, '007', 'Zürich'), (2, '100', 'a b'), (3, NULL, 'x+y')) t(v, zip, city))
+         TO '${root('parts')}' (FORMAT parquet, PARTITION_BY (zip, city))`,
+    );
+    await register(parquet('parts', location('parts/'), { partition_column: 'zip' }));
+    expect(await scene.bench.read('lake', 'SELECT v, zip, city FROM parts ORDER BY v')).toEqual([
+      [1, '007', 'Zürich'], [2, '100', 'a b'], [3, null, 'x+y'],
+    ]); // prettier-ignore
+  });
+
+  it('shows a broken table as broken, since when, and serves the others; mended, it is served again', async () => {
+    await register(parquet('orders', location('orders.parquet')));
+    await scene.make(`COPY (SELECT 1 AS a) TO '${root('other.parquet')}'`);
+    await register(parquet('other', location('other.parquet')));
+    renameSync(root('orders.parquet'), root('gone'));
+    const fresh = await scene.another();
+    const broken = await refusal(fresh.read('lake', 'SELECT * FROM sales.orders o JOIN other USING (a)'));
+    expect([broken.code, broken.details['table']]).toEqual(['datasource.lake.table_unavailable', 'sales.orders']);
+    expect(broken.details['last_error']).toMatch(/no file/i);
+    expect(await fresh.read('lake', 'SELECT a FROM other')).toEqual([[1]]);
+    // A name of the same spelling that is not the table stays what it is.
+    expect(await fresh.read('lake', 'WITH orders AS (SELECT 7 AS x) SELECT x FROM orders')).toEqual([[7]]);
+    const [row] = (await scene.bench.tables.list(scene.team.viewer, 'lake')).tables;
+    expect([row?.last_error, row?.last_error_at]).toEqual([broken.details['last_error'], expect.any(String)]);
+    await (await scene.another()).read('lake', 'SELECT 1');
+    expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).tables[0]).toEqual(row);
+    renameSync(root('gone'), root('orders.parquet'));
+    expect(await (await scene.another()).read('lake', 'SELECT count(*) FROM orders')).toEqual([[3n]]);
+    expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).tables[0]).toMatchObject({ last_error: null, last_error_at: null });
+  }); // prettier-ignore
+
+  it('looks at the tables anew once a file went that it had seen', async () => {
+    await register(parquet('orders', location('orders.parquet')));
+    expect(await scene.bench.read('lake', 'SELECT count(*) FROM orders')).toEqual([[3n]]);
+    rmSync(root('orders.parquet'));
+    await scene.bench.read('lake', 'SELECT * FROM orders').catch(() => undefined);
+    const broken = await refusal(scene.bench.read('lake', 'SELECT * FROM orders'));
+    expect(broken.code).toBe('datasource.lake.table_unavailable');
+  });
+});
+
+describe('what a lake shows of itself', () => {
+  it('lists namespaces, tables and columns from the registry, nested types as text with a warning', async () => {
+    await scene.make(`COPY (SELECT 1::DECIMAL(9,2) AS price, {'x': 1} AS nested, [1] AS list, DATE '2024-02-29' AS day) TO '${root('types.parquet')}'`);
+    await scene.bench.tables.register(scene.team.author, 'lake', parquet('types', location('types.parquet'), { partition_column: 'day' }));
+    const { introspection } = scene.bench.datasources;
+    expect((await introspection.schemas(scene.team.author, 'lake')).entries).toEqual([{ namespace: ['sales'], label: 'sales' }]);
+    expect((await introspection.tables(scene.team.author, 'lake')).tables).toEqual([
+      { namespace: ['sales'], schema: 'sales', name: 'types', type: 'VIEW', remarks: 'parquet', partition_column: 'day' },
+    ]);
+    const columns = await introspection.columns(scene.team.author, 'lake', { table: 'types' });
+    expect(columns.map(({ name, type, warnings }) => [name, type, warnings.length])).toEqual([
+      ['price', 'DECIMAL', 0], ['nested', 'STRING', 1], ['list', 'STRING', 1], ['day', 'DATE', 0],
+    ]);
+    const missing = await refusal(introspection.columns(scene.team.author, 'lake', { table: 'type' }));
+    expect([missing.code, missing.details['suggestion']]).toEqual(['datasource.lake_table_not_found', 'types']);
+  }); // prettier-ignore
+
+  it('answers a test with the version, and tells a test of a full registry nothing else', async () => {
+    expect(await scene.bench.service.test(scene.team.admin, 'lake')).toMatchObject({ connected: true, server_version: expect.stringMatching(/^DuckDB v/) });
+  }); // prettier-ignore
+});

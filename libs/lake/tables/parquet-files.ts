@@ -1,0 +1,58 @@
+import { realpath } from 'node:fs/promises';
+
+import type { FileRoots } from '#libs/datasources';
+
+import { fixedFolder, parseLocation, treePattern } from '../registry/location.js';
+import { refuseCrowds } from './file-walk.js';
+import {
+  literal,
+  plainPath,
+  TableProblem,
+  type ScanSurroundings,
+  type TableResolver,
+  type TableScan,
+} from './table-scan.js';
+
+/** Parquet files of this machine, read in place: one file, a pattern, or a tree with Hive partitions. */
+export class ParquetFiles implements TableResolver {
+  constructor(
+    private readonly roots: FileRoots,
+    private readonly maxFiles: number,
+  ) {}
+
+  async resolve({ location }: { location: string }, { signal }: ScanSurroundings): Promise<TableScan> {
+    const parsed = parseLocation(location);
+    if (typeof parsed === 'string' || parsed.scheme !== 'file')
+      throw new TableProblem(`The location is no file location (${typeof parsed === 'string' ? parsed : 'scheme'}).`);
+    const pattern = treePattern(parsed.path);
+    const { folder, plain } = fixedFolder(pattern);
+    if (plain) {
+      const file = await this.#real(pattern, pattern);
+      return parquetScan(literal(plainPath(file)), { directories: [], paths: [file] });
+    }
+    const real = await this.#real(folder, `${folder}/x`);
+    const rest = pattern.slice(folder === '/' ? 1 : folder.length + 1);
+    await refuseCrowds(real, rest, this.maxFiles, signal);
+    const inside = real === '/' ? '/' : `${real}/`;
+    return parquetScan(literal(`${plainPath(inside)}${rest}`), { directories: [inside], paths: [] });
+  }
+
+  /** The real path, if what it leads to may be read. */
+  async #real(path: string, judged: string): Promise<string> {
+    let real: string;
+    try {
+      real = await realpath(path);
+    } catch {
+      throw new TableProblem('There is no file or folder at the location.');
+    }
+    const admitted = await this.roots.admits({ path: judged === path ? real : `${real}/x` });
+    if (!admitted)
+      throw new TableProblem('The location lies outside the folders this server may read (datasources.file-roots).');
+    return real;
+  }
+}
+
+/** @param files a literal, or a list of literals */
+export function parquetScan(files: string, allowed: Pick<TableScan, 'directories' | 'paths'>): TableScan {
+  return { sql: `SELECT * FROM read_parquet(${files}, hive_partitioning = true)`, files, ...allowed };
+}

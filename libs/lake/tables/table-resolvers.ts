@@ -1,0 +1,13 @@
+import type { LakeTable } from '../registry/lake-table.js';
+import { TableProblem, type ScanSurroundings, type TableResolver, type TableScan } from './table-scan.js';
+
+/** Sends each table to whoever can find its files. */
+export class TableResolvers implements TableResolver {
+  constructor(private readonly parquet: { file: TableResolver }) {}
+
+  async resolve(table: Pick<LakeTable, 'format' | 'location'>, surroundings: ScanSurroundings): Promise<TableScan> {
+    if (table.format === 'parquet' && table.location.startsWith('file:'))
+      return await this.parquet.file.resolve(table, surroundings);
+    throw new TableProblem('This server cannot read such a location.');
+  }
+}
