@@ -60,7 +60,8 @@ export class AccessTrail {
   async denied(principal: Principal, operation: OperationId, refusal: PenstockError): Promise<void> {
     const axis = DENIALS[refusal.code];
     if (axis === undefined) return;
-    const { required, held } = refusal.details;
+    // Refusals of a whole kind of credential name what is asked and what came instead.
+    const { required = refusal.details['reason'] ?? axis, held = principal.keyKind } = refusal.details;
     await this.#limited(principal.keyId ?? principal.userId, () =>
       this.observer.observe(principal, 'auth.scope.denied', { operation, axis, required, held }),
     );

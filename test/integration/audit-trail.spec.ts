@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AUDIT_EVENTS } from '#libs/audit';
+import { ActScene, AUDITED_ACTS } from '../fixtures/audited-acts.js';
+import { AUDIT_TABLE, keysFault } from '../fixtures/audit-table.js';
+import { OBSERVED_REQUESTS } from '../fixtures/observed-requests.js';
+import { Checksum } from '../fixtures/matrix-scene.js';
+
+/** Events that no request of the sweep causes, each with the suite that proves it. */
+const ELSEWHERE: Record<string, string> = {
+  'auth.login.domain_not_allowed': 'libs/identity/oidc/oidc-login.spec.ts',
+  'auth.login.email_verified_assumed': 'libs/identity/oidc/oidc-login.spec.ts',
+  'auth.login.identity_mismatch': 'libs/identity/oidc/oidc-login.spec.ts',
+  'auth.login.oidc_error': 'libs/identity/oidc/oidc-login.spec.ts',
+  'auth.user.identity_linked': 'libs/identity/oidc/oidc-login.spec.ts',
+  'auth.user.email_changed': 'libs/identity/oidc/oidc-login.spec.ts',
+  'auth.login.user_inactive': 'libs/identity/login/login.spec.ts',
+  'auth.login.locked': 'libs/identity/login/lockout.spec.ts',
+  'auth.password.change_locked': 'libs/identity/login/password-change.spec.ts',
+  'auth.password.reset_requested': 'libs/identity/reset/password-reset.spec.ts',
+  'auth.password.reset_completed': 'libs/identity/reset/password-reset.spec.ts',
+  'mail.sent': 'libs/mail/mail-notices.spec.ts',
+  'mail.failed': 'libs/mail/mail-notices.spec.ts',
+  'datasource.probed': 'libs/datasources/probe/sql-probe.spec.ts',
+  'mcp.execution.launched': 'test/e2e/mcp-tools.spec.ts',
+  'mcp.tool.write': 'test/e2e/mcp-tools.spec.ts',
+};
+
+/** Events of families that are not served yet: nothing causes them. */
+const NOT_YET = ['auth.promotion.accepted', 'auth.promotion.rejected'];
+
+let scene: ActScene;
+let checksum: Checksum;
+let superuser: pg.Client;
+
+beforeAll(async () => {
+  scene = await ActScene.start();
+  checksum = await Checksum.open(scene.server.test.superuserUrl);
+  superuser = new pg.Client({ connectionString: scene.server.test.superuserUrl });
+  await superuser.connect();
+}, 60_000);
+afterAll(async () => {
+  await superuser?.end();
+  await checksum?.close();
+  await scene?.stop();
+});
+
+interface Row {
+  event: string;
+  details: Record<string, unknown>;
+}
+
+async function rowsAfter(id: string): Promise<Row[]> {
+  const { rows } = await superuser.query<Row>(
+    'SELECT event, details_json AS details FROM audit_log WHERE id > $1 ORDER BY id',
+    [id],
+  );
+  return rows;
+}
+
+async function lastRow(): Promise<string> {
+  const { rows } = await superuser.query<{ id: string }>('SELECT coalesce(max(id), 0)::text AS id FROM audit_log');
+  return rows[0]?.id ?? '0';
+}
+
+/** The trail takes no row of this event while `work` runs: as if its insert failed. */
+async function withoutRowsOf<T>(event: string, work: () => Promise<T>): Promise<T> {
+  await superuser.query(`ALTER TABLE audit_log ADD CONSTRAINT broken CHECK (event <> '${event}') NOT VALID`);
+  try {
+    return await work();
+  } finally {
+    await superuser.query('ALTER TABLE audit_log DROP CONSTRAINT broken');
+  }
+}
+
+describe('the vocabulary', () => {
+  it('is the same in the document and in the code', () => {
+    const inCode = Object.entries(AUDIT_EVENTS).map(([event, keys]) => [event, [...keys].sort()]);
+    const inDocument = [...AUDIT_TABLE].map(([event, keys]) => [event, [...keys.keys()].sort()]);
+    expect(Object.fromEntries(inDocument)).toEqual(Object.fromEntries(inCode));
+  });
+
+  it('is proved event by event: here, or in the suite that is named', () => {
+    const here = [...AUDITED_ACTS, ...OBSERVED_REQUESTS].map(({ event }) => event as string);
+    expect([...new Set([...here, ...Object.keys(ELSEWHERE), ...NOT_YET])].sort()).toEqual(
+      [...AUDIT_TABLE.keys()].sort(),
+    );
+    for (const [event, file] of Object.entries(ELSEWHERE)) {
+      expect([event, file, readFileSync(file, 'utf8').includes(event)]).toEqual([event, file, true]);
+    }
+  });
+});
+
+describe('no row, no act', () => {
+  it.each(AUDITED_ACTS.map((act) => [act.event, act] as const))(
+    '%s: refused without a trace while its row cannot be written, done with exactly its details once it can',
+    async (event, { prepare }) => {
+      const attempt = await prepare(scene);
+      const before = await checksum.now();
+      const refused = await withoutRowsOf(event, attempt);
+      expect([refused.status, refused.body?.error?.code]).toEqual([500, 'internal']);
+      expect(await checksum.now()).toBe(before);
+
+      const mark = await lastRow();
+      const done = await attempt();
+      expect([done.status < 300, done.text]).toEqual([true, done.text]);
+      const rows = await rowsAfter(mark);
+      expect(rows.map((row) => row.event)).toContain(event);
+      expect(rows.flatMap((row) => keysFault(row.event, row.details))).toEqual([]);
+      expect(await checksum.now()).not.toBe(before);
+    },
+  );
+});
+
+describe('what changes nothing leaves a row too', () => {
+  it.each(OBSERVED_REQUESTS.map((request) => [request.event, request] as const))('%s', async (event, { cause }) => {
+    const mark = await lastRow();
+    await cause(scene);
+    expect((await rowsAfter(mark)).map((row) => row.event)).toContain(event);
+  });
+
+  it('every row of all these acts and requests holds the keys of its event, and no other', async () => {
+    expect((await rowsAfter('0')).flatMap((row) => keysFault(row.event, row.details))).toEqual([]);
+  });
+});
