@@ -1,4 +1,5 @@
 export * from './document/pipeline-document.js';
+export { executeInputs, type ExecuteInput } from './document/execute-inputs.js';
 export type { DocumentWarning } from './document/notes.js';
 export { bindParameters, bindTextParameters, type BoundParameters } from './binding/bind-parameters.js';
 export { sampleValue } from './validation/dry-context.js';

@@ -2,6 +2,7 @@ import { toWireStamp, type JsonObject, type JsonValue } from '#libs/kernel';
 import { folderOf, type EntityStatus, type VersionStatus } from '#libs/lifecycle';
 import type { DraftView, VersionStamps } from '#libs/templates';
 import type { DocumentWarning } from './document/notes.js';
+import { executeInputs, type ExecuteInput } from './document/execute-inputs.js';
 import { storedTree } from './document/stored-document.js';
 import type { PipelineVersionRow, TemplateUpgrade } from './pipeline.repository.js';
 
@@ -29,6 +30,8 @@ export interface PipelineRecord {
   updated_at: string;
   /** The stamps of the version shown. */
   version_stamps: VersionStamps;
+  /** What an execute request may carry: declared parameters, and the keys of calculators as derived ones. */
+  inputs: readonly ExecuteInput[];
   /** Only of a single read: nodes whose template has a higher release than the one they pin. */
   upgrade_available?: readonly TemplateUpgrade[];
   /** Only of the save that answers: what was dropped or replaced. */
@@ -107,8 +110,9 @@ function stamps(row: PipelineVersionRow): VersionStamps {
 
 /** A read without a number shows a DISCARDED version only when every version is. */
 export function pipelineView(row: PipelineVersionRow, warnings?: readonly DocumentWarning[]): PipelineView {
+  const tree = storedTree(row.body);
   return {
-    ...storedTree(row.body),
+    ...tree,
     id: row.pipelineId,
     folder: folderOf(row.name),
     owner: row.owner,
@@ -130,6 +134,7 @@ export function pipelineView(row: PipelineVersionRow, warnings?: readonly Docume
     created_at: toWireStamp(row.entityCreatedAt),
     updated_at: toWireStamp(row.entityUpdatedAt),
     version_stamps: stamps(row),
+    inputs: executeInputs(tree),
     ...(warnings === undefined ? {} : { warnings }),
   };
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ApiClient } from '../fixtures/api-client.js';
 import { releasedPipeline, releasedTemplate } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
+import { data } from '../fixtures/graphql.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 
 describeWithProgram('redis-server', 'calculators over HTTP', (redis) => {
@@ -58,6 +59,23 @@ describeWithProgram('redis-server', 'calculators over HTTP', (redis) => {
     }
     const unknown = await author.call('GET', '/api/v1/calculators/rounds');
     expect([unknown.status, unknown.body?.error.code]).toEqual([404, 'request.not_found']);
+  });
+
+  it('stand among what an execute request may carry, told apart from declared parameters', async () => {
+    const { inputs } = await author.data('GET', `/api/v1/pipelines/${pipelineId}`);
+    expect(inputs).toMatchObject([
+      { name: 'day', type: 'DATE', derived: false },
+      { name: expect.any(String), type: 'DATE', required: false, derived: true },
+      { name: expect.any(String), type: 'DATE', required: false, derived: true },
+    ]);
+    expect(inputs.map(({ name }: { name: string }) => name).sort()).toEqual(['day', 'first', 'last']);
+    const first = inputs.find(({ name }: { name: string }) => name === 'first');
+    expect(first.description).toBe('Computed by "week" (period_bounds) unless it is given, together with last.');
+    const query = 'query($id: ID!) { pipeline(id: $id) { working { parameters { name type derived required } } } }';
+    const { pipeline } = await data(author, query, { id: pipelineId });
+    expect(pipeline.working.parameters).toEqual(
+      inputs.map(({ name, type, derived, required }: Record<string, unknown>) => ({ name, type, derived, required })),
+    );
   });
 
   it('compute in a run, and step back for values that the caller brings', async () => {

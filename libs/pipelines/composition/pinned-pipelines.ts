@@ -4,10 +4,10 @@ import { isJsonObject, readJson, writeJson, type JsonObject } from '#libs/kernel
 import type { VersionStatus } from '#libs/lifecycle';
 import { Database, type Queryable, type Transaction } from '#libs/persistence';
 import type { ColumnType } from '#libs/typesystem';
+import { storedCalculatorKeys } from '../document/execute-inputs.js';
 import { Notes } from '../document/notes.js';
 import { integerToken, ObjectReader } from '../document/object-reader.js';
 import { declaredType, type PipelineRef } from '../document/pipeline-document.js';
-import { readCalculator } from '../document/read-calculator.js';
 import { readParameters } from '../document/read-parameters.js';
 
 /** What a parent may supply to a child, by key. */
@@ -178,11 +178,8 @@ function parameterKeys(parameters: string | null): Map<string, ChildKey> {
 }
 
 function calculatorKeys(nodes: string | null): [string, ChildKey][] {
-  const list = nodes === null ? [] : readJson(nodes);
-  if (!Array.isArray(list)) return [];
-  return list.filter(isJsonObject).flatMap((node): [string, ChildKey][] => {
-    const { outputs } = readCalculator(new ObjectReader('', node, new Notes()));
-    const calculator = String(node.id);
-    return outputs.map(({ key, type }) => [key, { type, required: false, calculator }]);
-  });
+  return storedCalculatorKeys(nodes === null ? undefined : readJson(nodes)).map(({ key, type, node }) => [
+    key,
+    { type, required: false, calculator: node },
+  ]);
 }

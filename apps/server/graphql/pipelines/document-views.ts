@@ -1,31 +1,22 @@
 import { isExactNumber, isJsonObject, writeJson, type JsonObject, type JsonValue } from '#libs/kernel';
+import { executeInputs } from '#libs/pipelines';
 import type { ParameterType, PipelineNodeType, RefType } from './pipeline.types.js';
 
-/** The declared parameters of a stored document, in its order. */
+/** What an execute request may carry: the declared parameters of a stored document, then its calculators' keys. */
 export function parametersOf(document: JsonObject): ParameterType[] {
-  const declared = document['parameters'];
-  if (!isJsonObject(declared)) return [];
-  return Object.entries(declared).flatMap(([name, value]) => (isJsonObject(value) ? [parameter(name, value)] : []));
+  return executeInputs(document).map(({ precision, scale, default: fallback, description, ...input }) => ({
+    ...input,
+    precision: precision ?? null,
+    scale: scale ?? null,
+    defaultJson: fallback === undefined ? null : writeJson(fallback),
+    description: description ?? null,
+  }));
 }
 
 /** The nodes of a stored document, in its order. */
 export function nodesOf(document: JsonObject): PipelineNodeType[] {
   const nodes = document['nodes'];
   return Array.isArray(nodes) ? nodes.flatMap((value) => (isJsonObject(value) ? [node(value)] : [])) : [];
-}
-
-function parameter(name: string, value: JsonObject): ParameterType {
-  const fallback = value['default'];
-  return {
-    name,
-    type: textOf(value['type']),
-    precision: numberOf(value['precision']),
-    scale: numberOf(value['scale']),
-    required: value['required'] === true,
-    defaultJson: fallback === undefined ? null : writeJson(fallback),
-    description: textOf(value['description']),
-    derived: false,
-  };
 }
 
 function node(value: JsonObject): PipelineNodeType {

@@ -45,7 +45,7 @@ export class ParameterType {
   @Field(() => String, { nullable: true })
   description!: string | null;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'A key of a calculator: given, its node is not run.' })
   derived!: boolean;
 }
 
