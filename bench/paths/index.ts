@@ -1,4 +1,5 @@
 import type { BenchPath } from './bench-path.js';
+import { ftlRender } from './ftl-render.js';
 import { nodeOverhead } from './node-overhead.js';
 import { publishedEndpoint } from './published-endpoint.js';
 import { resultPage } from './result-page.js';
@@ -16,5 +17,6 @@ export const PATHS: readonly BenchPath[] = [
   resultPage,
   publishedEndpoint,
   validateDocument,
+  ftlRender,
   start,
 ];

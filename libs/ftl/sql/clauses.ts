@@ -9,6 +9,9 @@ const CLAUSES: ReadonlySet<string> = new Set(
   CONNECT START ROWS RANGE GROUPS FOR`.split(/\s+/),
 );
 
+/** SELECT, DELETE, FROM and BY are shorter. */
+const LONGEST_CLAUSE = Math.max(...[...CLAUSES].map((word) => word.length));
+
 /** Words that go on with an expression: an item that continues is not a bare value. */
 const CONTINUES: ReadonlySet<string> = new Set(
   'IN LIKE ILIKE IS BETWEEN AND OR NOT SIMILAR REGEXP RLIKE GLOB DIV MOD XOR OVERLAPS'.split(' '),
@@ -24,26 +27,33 @@ interface Level {
 /** Answers, token by token, whether a value would stand where structure belongs. */
 export class ClauseTracker {
   readonly #levels: Level[] = [{ queries: false, list: null }];
-  readonly #before: SqlToken[] = [];
+  /** The last token and the one before it. */
+  #last: SqlToken | undefined;
+  #lead: SqlToken | undefined;
 
   /** `tokens`: significant ones, in order. Call `structural` at a value, then `advance` for every token. */
   advance(token: SqlToken): void {
     const level = this.#levels[this.#levels.length - 1]!;
-    const text = token.kind === 'word' ? token.text.toUpperCase() : token.text;
+    const { text } = token;
     if (token.kind === 'punctuation') {
       if (text === '(') this.#levels.push({ queries: false, list: null });
       else if (text === ')' && this.#levels.length > 1) this.#levels.pop();
-      else if (text === ';') Object.assign(level, { queries: false, list: null });
-    } else if (token.kind === 'word' && !this.#isQualified()) {
-      this.#word(level, text);
+      else if (text === ';') {
+        level.queries = false;
+        level.list = null;
+      }
+    } else if (token.kind === 'word' && text.length <= LONGEST_CLAUSE && this.#last?.text !== '.') {
+      this.#word(level, text.toUpperCase());
     }
-    this.#before.push(token);
-    if (this.#before.length > 3) this.#before.shift();
+    this.#lead = this.#last;
+    this.#last = token;
   }
 
   #word(level: Level, word: string): void {
-    if (word === 'SELECT' || word === 'DELETE') Object.assign(level, { queries: true, list: null });
-    else if (word === 'FROM') level.list = level.queries && this.#previousWord() !== 'DISTINCT' ? 'from' : level.list;
+    if (word === 'SELECT' || word === 'DELETE') {
+      level.queries = true;
+      level.list = null;
+    } else if (word === 'FROM') level.list = level.queries && this.#previousWord() !== 'DISTINCT' ? 'from' : level.list;
     else if (word === 'BY') level.list = this.#opensItems() ? 'by' : level.list;
     else if (CLAUSES.has(word)) level.list = null;
   }
@@ -54,13 +64,8 @@ export class ClauseTracker {
   }
 
   /** Upper-case word before the current token, null if something else stands there. */
-  #previousWord(back = 1): string | null {
-    const token = this.#before[this.#before.length - back];
-    return token?.kind === 'word' ? token.text.toUpperCase() : null;
-  }
-
-  #isQualified(): boolean {
-    return this.#before[this.#before.length - 1]?.text === '.';
+  #previousWord(): string | null {
+    return this.#last?.kind === 'word' ? this.#last.text.toUpperCase() : null;
   }
 
   /** Whether a value after the tokens seen so far, with `next` behind it, takes the place of structure. */
@@ -69,13 +74,13 @@ export class ClauseTracker {
     if (after?.text === '(' || after?.text === '.') return true;
     const level = this.#levels[this.#levels.length - 1]!;
     const word = this.#previousWord();
-    const qualified = this.#before[this.#before.length - 2]?.text === '.';
+    const qualified = this.#lead?.text === '.';
     if (word !== null && !qualified) {
       if (NAME_FOLLOWS.has(word)) return true;
       if (word === 'FROM') return level.list === 'from';
       if (word === 'BY' && level.list === 'by') return endsItem(after);
     }
-    if (this.#before[this.#before.length - 1]?.text === ',') {
+    if (this.#last?.text === ',') {
       return level.list === 'from' || (level.list === 'by' && endsItem(after));
     }
     return this.#wrappedItem(next);
@@ -83,8 +88,8 @@ export class ClauseTracker {
 
   /** `ORDER BY (value)` sorts by a constant as well. */
   #wrappedItem(next: readonly SqlToken[]): boolean {
-    const open = this.#before[this.#before.length - 1];
-    const lead = this.#before[this.#before.length - 2];
+    const open = this.#last;
+    const lead = this.#lead;
     if (open?.text !== '(' || next[0]?.text !== ')') return false;
     const outer = this.#levels[this.#levels.length - 2];
     const starts = lead?.text === ',' || (lead?.kind === 'word' && lead.text.toUpperCase() === 'BY');

@@ -55,6 +55,8 @@ export function nameBinds(dialect: Dialect, parts: readonly OutputPart[]): Named
   return new BindNamer(dialect, parts).run();
 }
 
+/** Tokens that can hold no bind: a marker ends a word and a number. */
+const PLAIN: ReadonlySet<SqlToken['kind']> = new Set(['whitespace', 'word', 'number', 'punctuation']);
 const LITERAL_PREFIXES: ReadonlySet<string> = new Set(['DATE', 'TIME', 'TIMESTAMP']);
 /** A bind beside one of these would read as part of a word, a path or another bind. */
 const TOUCHES = /[\p{L}\p{M}\p{Nd}_$#@.\uD800-\uDFFF\uE000\uE001]/u;
@@ -100,7 +102,8 @@ class BindNamer {
     for (const token of this.#tokens) {
       const counts = token.kind !== 'whitespace' && token.kind !== 'comment';
       if (counts) seen++;
-      this.#write(token, clauses, significant, seen);
+      if (PLAIN.has(token.kind)) this.#out.push(token.text);
+      else this.#write(token, clauses, significant, seen);
       if (counts) clauses.advance(token);
     }
     return { sql: this.#out.join(''), binds: [...this.#binds.values()], written: this.#written };

@@ -43,7 +43,8 @@ class SqlLexer {
     const open = stop === end.OPEN_END;
     this.#at = open ? this.#text.length : stop;
     const text = this.#text.slice(start, this.#at);
-    this.#tokens.push({ kind, start, end: this.#at, text, ...extra, ...(open ? { unterminated: true } : undefined) });
+    if (!open && extra === undefined) this.#tokens.push({ kind, start, end: stop, text });
+    else this.#tokens.push({ kind, start, end: this.#at, text, ...extra, ...(open ? { unterminated: true } : undefined) });
   }
 
   #next(): void {
