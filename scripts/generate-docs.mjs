@@ -8,12 +8,14 @@ const root = new URL('../', import.meta.url);
 let kernel;
 let graphql;
 let tools;
+let openapi;
 let calculators;
 try {
   kernel = await import(new URL('dist/libs/kernel/index.js', root));
   calculators = await import(new URL('dist/libs/calculators/index.js', root));
   graphql = await import(new URL('dist/apps/server/graphql/schema/render-schema.js', root));
   tools = await import(new URL('dist/apps/server/mcp/docs/tool-reference.js', root));
+  openapi = await import(new URL('dist/apps/server/openapi/render-openapi.js', root));
 } catch (cause) {
   if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
   console.error('Nothing is built yet. Run: npm run build');
@@ -27,6 +29,7 @@ const documents = {
   '.env.example': kernel.renderEnvExample(),
   'docs/generated/mcp-tools.md': tools.renderToolReference(),
   'docs/generated/schema.graphql': await graphql.renderSchema(),
+  'docs/generated/openapi.json': `${JSON.stringify(await openapi.renderOpenapi(), null, 2)}\n`,
 };
 
 for (const [name, text] of Object.entries(documents)) {
@@ -36,5 +39,5 @@ for (const [name, text] of Object.entries(documents)) {
   console.log(`wrote ${relative(process.cwd(), path)}, ${text.split('\n').length - 1} lines`);
 }
 console.log(
-  'Generated from the tables in libs/kernel and libs/calculators and the classes of apps/server/graphql; commit these files with the change that moved them.',
+  'Generated from the tables in libs/kernel and libs/calculators and the classes of apps/server; commit these files with the change that moved them.',
 );

@@ -30,6 +30,7 @@ import { ErrorFilter } from './http/error.filter.js';
 import { OperationGuard } from './http/operation.guard.js';
 import { IdentityJobs } from './jobs/identity-jobs.js';
 import { McpDoor } from './mcp/mcp.module.js';
+import { ApiReference } from './openapi/api-reference.js';
 import { DocsController } from './pages/docs.controller.js';
 import { PagesController } from './pages/pages.controller.js';
 import { AuditController } from './rest/audit.controller.js';
@@ -155,6 +156,7 @@ export class AppModule {
         ExecutionStreams,
         StandingRight,
         StreamMetrics,
+        ApiReference,
         { provide: APP_GUARD, useClass: OperationGuard },
         { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
         { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },

@@ -23,8 +23,9 @@ import { DatasourceOwnership } from './datasource-ownership.js';
 import { DatasourceReferences, type DatasourceReference } from './datasource-references.js';
 import { DatasourceRepository } from './datasource.repository.js';
 import { DatasourceService } from './datasource.service.js';
-import { loadDrivers } from './datasources.module.js';
 import type { FurtherDrivers } from './drivers/further-drivers.js';
+import { loadDrivers } from './drivers/load-drivers.js';
+import type { DriverRegistry } from './drivers/registry.js';
 import { GrantRepository } from './grant.repository.js';
 import { CatalogReader } from './introspection/catalog-reader.js';
 import { IntrospectionService } from './introspection/introspection.service.js';
@@ -70,16 +71,15 @@ export class DatasourceBench {
   private constructor(
     readonly db: TestDatabase,
     store: TransientStore,
-    environment: Record<string, string>,
-    further?: (database: Database, config: Configuration) => FurtherDrivers,
+    config: Configuration,
+    drivers: DriverRegistry,
   ) {
-    this.config = loadConfiguration({ ...BASE_ENVIRONMENT, DATABASE_URL: db.url, ...environment });
+    this.config = config;
     const { database } = db;
     const logger = new SilentLogger();
     const audit = new AuditLog();
     const observer = new AuditObserver(new AuditJournal(database), logger);
     const grants = new GrantRepository();
-    const drivers = loadDrivers(this.config, further?.(database, this.config));
     const keys = KeyRing.fromConfiguration(this.config);
     this.bus = new InvalidationBus(store, logger);
     const sources = (this.sources = new SourceFactory(
@@ -137,7 +137,8 @@ export class DatasourceBench {
     environment: Record<string, string> = {},
     further?: (database: Database, config: Configuration) => FurtherDrivers,
   ): Promise<DatasourceBench> {
-    const bench = new DatasourceBench(db, store, environment, further);
+    const config = loadConfiguration({ ...BASE_ENVIRONMENT, DATABASE_URL: db.url, ...environment });
+    const bench = new DatasourceBench(db, store, config, await loadDrivers(config, further?.(db.database, config)));
     await bench.bus.start();
     return bench;
   }

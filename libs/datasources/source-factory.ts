@@ -57,9 +57,9 @@ export class SourceFactory {
     const stored = given === undefined ? await this.repository.credential(this.db, record.name) : undefined;
     const sealed = stored?.sealed ?? null;
     const secret = sealed === null ? (given ?? null) : open(this.keys, record.name, sealed);
-    const { name: datasource, username, isReadonly } = record;
+    const { name: datasource, username, credentialKind, isReadonly } = record;
     return {
-      source: result.configured.source({ datasource, username, secret, isReadonly }, this.#context),
+      source: result.configured.source({ datasource, username, secret, credentialKind, isReadonly }, this.#context),
       scrubber: new Scrubber([secret]),
       defaults: driver.poolDefaults,
       keyVersion: sealed?.[0],

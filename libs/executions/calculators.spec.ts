@@ -189,6 +189,47 @@ describe('calculators in a run', () => {
     expect(outcome.failure).toMatchObject({ details: { input: 'previous', reason: 'value' } });
   });
 
+  it('take the organisation’s calendar: its fiscal start, 29 February included, its week and its date', async () => {
+    server = await bench.serverWith({
+      DATAPIPELINES_ORG_FISCAL_START_DATE: '02-29',
+      DATAPIPELINES_ORG_WEEK_START: 'sunday',
+    });
+    const me = bench.workspace.principal();
+    const fiscal = { mode: 'fiscal', fiscal_start: '$org_fiscal_start_date' };
+    const pipeline = await bench.workspace.pipeline([
+      {
+        id: 'year',
+        calculator: {
+          kind: 'period_bounds',
+          inputs: { date: '2025-03-01', unit: 'year', ...fiscal },
+          context_keys: { start: 'a', end: 'b' },
+        },
+      },
+      {
+        id: 'week',
+        calculator: {
+          kind: 'period_start',
+          inputs: { date: '2026-03-04', unit: 'week', week_start: '$org_week_start' },
+          context_key: 'w',
+        },
+      },
+      {
+        id: 'none',
+        calculator: {
+          kind: 'date_diff',
+          inputs: { from: '$current_date', to: '$current_date', unit: 'day' },
+          context_key: 'z',
+        },
+      },
+      { id: 'out', sql: 'SELECT :a AS a, :b AS b, :w AS w, :z AS z', after: ['year', 'week', 'none'] },
+    ]);
+    const { executionId, finished } = await server.launch(me, pipeline);
+    expect(await finished).toMatchObject({ status: 'SUCCESS' });
+    expect((await server.results.page(me, executionId, {})).rows.map(({ text }) => text)).toEqual([
+      '["2025-02-28","2026-02-27","2026-03-01",0]',
+    ]);
+  });
+
   it('run one after another in a long chain, each seeing the one before', async () => {
     server = await bench.serverWith({ DATAPIPELINES_EXECUTOR_MAX_PARALLEL_NODES: '1' });
     const me = bench.workspace.principal();

@@ -8,6 +8,8 @@ export interface FtlProblem {
   message: string;
   line: number;
   column: number;
+  /** The line and a caret under the place, for people to read; absent where no place is to blame. */
+  excerpt?: string;
   details: Record<string, unknown>;
 }
 
@@ -35,6 +37,8 @@ export interface RenderProblem {
   message: string;
   line: number;
   column: number;
+  /** The line and a caret under the place, for people to read; absent where no place is to blame. */
+  excerpt?: string;
   /** Source text of the blamed expression, clipped to 64 characters. */
   expression?: string;
   /** The missing variable or parameter. */
@@ -46,6 +50,9 @@ export interface RenderProblem {
   /** Alias path of the library the position lies in; absent for the body itself. */
   library?: string;
 }
+
+/** A defect before its place is shown. */
+export type PlacedProblem = Omit<FtlProblem, 'excerpt'>;
 
 /** Internal signal of the parser; never leaves the library. */
 export class SyntaxFault extends Error {

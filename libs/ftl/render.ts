@@ -8,6 +8,7 @@ import { Interpreter } from './runtime/interpreter.js';
 import { linkNamespaces, type Imports } from './runtime/namespaces.js';
 import type { Origin } from './runtime/output.js';
 import type { Namespace, Value } from './runtime/values.js';
+import { excerptAt } from './syntax/excerpt.js';
 import { nameBinds, PositionRefusal, type Bind, type NamedSql } from './sql/named-sql.js';
 import type { ParsedTemplate } from './template.js';
 
@@ -129,10 +130,17 @@ function missingProblem(named: NamedSql, missing: string[], main: Namespace): Re
   };
 }
 
-function placeOf(origin: Origin | null, main: Namespace): { line: number; column: number; library?: string } {
+type Place = Pick<RenderProblem, 'line' | 'column' | 'excerpt' | 'library'>;
+
+function placeOf(origin: Origin | null, main: Namespace): Place {
   if (!origin) return { line: 1, column: 1 };
-  const library = libraryName(origin.template, main);
-  return { ...origin.template.lines.position(origin.offset), ...(library === null ? {} : { library }) };
+  const { template, offset } = origin;
+  const library = libraryName(template, main);
+  return {
+    ...template.lines.position(offset),
+    excerpt: excerptAt(template.source, template.lines, offset),
+    ...(library === null ? {} : { library }),
+  };
 }
 
 /** Alias path of a library's template, null for the body itself. */

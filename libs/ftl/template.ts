@@ -1,5 +1,6 @@
-import { SyntaxFault, type FtlProblem } from './problems.js';
+import { SyntaxFault, type FtlProblem, type PlacedProblem } from './problems.js';
 import { DEFAULT_PARSE_LIMITS, type ParseLimits } from './limits.js';
+import { excerptAt } from './syntax/excerpt.js';
 import { LineMap } from './syntax/line-map.js';
 import type { Block, MacroNode } from './syntax/nodes.js';
 import { sourceRefusals, treeRefusals } from './syntax/refusals.js';
@@ -24,14 +25,25 @@ export type ParseOutcome = { ok: true; template: ParsedTemplate } | { ok: false;
  * stop), syntax, refusals on the tree. Never throws; linear in the body.
  */
 export function parseTemplate(source: string, options: { limits?: Partial<ParseLimits> } = {}): ParseOutcome {
-  const limits = { ...DEFAULT_PARSE_LIMITS, ...options.limits };
   const lines = new LineMap(source);
+  const judged = judge(source, { ...DEFAULT_PARSE_LIMITS, ...options.limits }, lines);
+  if (judged.ok) return judged;
+  const shown = (problem: PlacedProblem): FtlProblem => ({
+    ...problem,
+    excerpt: excerptAt(source, lines, lines.offset(problem)),
+  });
+  return { ok: false, problems: judged.problems.map(shown) };
+}
+
+type Judged = { ok: true; template: ParsedTemplate } | { ok: false; problems: PlacedProblem[] };
+
+function judge(source: string, limits: ParseLimits, lines: LineMap): Judged {
   if (source.length > limits.maxBodyChars) {
     const details = { body_chars: source.length, max_body_chars: limits.maxBodyChars };
     const message = `The body is longer than ${limits.maxBodyChars} characters.`;
     return { ok: false, problems: [syntaxProblem(lines, message, 0, details)] };
   }
-  const problems: FtlProblem[] = [];
+  const problems: PlacedProblem[] = [];
   const illFormed = /\u0000|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.exec(source);
   if (illFormed)
     problems.push(syntaxProblem(lines, 'U+0000 or an unpaired surrogate in the body.', illFormed.index, {}));
@@ -51,7 +63,7 @@ export function parseTemplate(source: string, options: { limits?: Partial<ParseL
   return { ok: true, template: { source, root: parsed.root, lines, macros } };
 }
 
-function parse(source: string, limits: ParseLimits, lines: LineMap): { root: Block } | { fault: FtlProblem } {
+function parse(source: string, limits: ParseLimits, lines: LineMap): { root: Block } | { fault: PlacedProblem } {
   try {
     return { root: new TemplateParser(source, limits.maxNesting).template() };
   } catch (fault) {
@@ -60,7 +72,12 @@ function parse(source: string, limits: ParseLimits, lines: LineMap): { root: Blo
   }
 }
 
-function syntaxProblem(lines: LineMap, message: string, offset: number, details: Record<string, unknown>): FtlProblem {
+function syntaxProblem(
+  lines: LineMap,
+  message: string,
+  offset: number,
+  details: Record<string, unknown>,
+): PlacedProblem {
   const { opened_at: opened, ...rest } = details;
   const openedLine = typeof opened === 'number' ? { opened_line: lines.line(opened) } : {};
   return { code: 'syntax_error', message, ...lines.position(offset), details: { ...rest, ...openedLine } };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 
 import { eventually } from '../../test/fixtures/eventually.js';
-import { refusal } from '../datasources/datasource-scene.fixture.js';
+import { refusal } from './lake.fixture.js';
 import { lakeScene } from './lake.fixture.js';
 
 const scene = lakeScene();

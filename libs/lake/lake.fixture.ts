@@ -12,6 +12,7 @@ import { MemoryTransientStore } from '#libs/transient';
 
 import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postgres.js';
 import { DatasourceBench, People } from '../datasources/datasources.fixture.js';
+export { refusal } from '../datasources/datasource-scene.fixture.js';
 import { LakeAccess } from './lake-access.js';
 import { LakeDrivers } from './lake-drivers.js';
 import { LakeTablesService } from './lake-tables.service.js';

@@ -24,6 +24,7 @@ export class SemanticsBench {
   readonly service: SemanticsService;
   readonly listing: FactListing;
   readonly catalog: AnnotatedCatalog;
+  readonly marks: DriftMarks;
 
   constructor(bench: DatasourceBench, db: Database, logger: Logger = new SilentLogger()) {
     const facts = new FactRepository();
@@ -35,8 +36,8 @@ export class SemanticsBench {
       new FactStanding(db, facts, bench.access, liveRefs, audit),
       this.listing,
     );
-    const marks = new DriftMarks(db, facts, bench.access, bench.catalogs, logger);
-    this.catalog = new AnnotatedCatalog(db, bench.service, bench.introspection, facts, marks);
+    this.marks = new DriftMarks(db, facts, bench.access, bench.catalogs, logger);
+    this.catalog = new AnnotatedCatalog(db, bench.service, bench.introspection, facts, this.marks);
   }
 }
 

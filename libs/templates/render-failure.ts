@@ -13,12 +13,13 @@ export function renderDetails(
   problem: RenderProblem,
   template: { name: string; version: number },
 ): Record<string, unknown> {
-  const { reason, guard, line, column, expression, variable, missing, macroStack, library } = problem;
+  const { reason, guard, line, column, expression, variable, missing, macroStack, library, excerpt } = problem;
   return {
     template_id: template.name,
     template_version: template.version,
     line,
     column,
+    ...(excerpt === undefined ? {} : { excerpt }),
     ...(reason === undefined ? {} : { reason }),
     ...(guard === undefined ? {} : { guard }),
     ...(expression === undefined ? {} : { expression }),

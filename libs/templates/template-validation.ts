@@ -35,11 +35,11 @@ export class TemplateValidation {
   async #source(fields: Pick<TemplateFields, 'body' | 'isLibrary'>): Promise<Failure[]> {
     const inspected = await this.renderer.inspect(fields.body);
     if (!inspected.ok) {
-      return inspected.problems.map(({ code, message, line, column, details }) => ({
+      return inspected.problems.map(({ code, message, line, column, excerpt, details }) => ({
         code: `template.validation.${code}`,
         path: 'body',
         message,
-        details: { ...details, line, column },
+        details: { ...details, line, column, ...(excerpt === undefined ? {} : { excerpt }) },
       }));
     }
     if (!fields.isLibrary || inspected.isLibrary) return [];

@@ -32,5 +32,12 @@ export {
   type MysqlFieldDescription,
 } from './mapping/mysql-type.js';
 export { mapH2CatalogType, type H2CatalogType } from './mapping/h2-type.js';
+export {
+  mapMssqlCatalogType,
+  mapMssqlField,
+  type MssqlCatalogType,
+  type MssqlFieldDescription,
+} from './mapping/mssql-type.js';
+export { mapOracleCatalogType, mapOracleField, type OracleTypeDescription } from './mapping/oracle-type.js';
 export { mapDuckdbType, type DuckdbTypeDescription } from './mapping/duckdb-type.js';
 export * from './mapping/staging-type.js';

@@ -5,6 +5,9 @@ import { Configuration, PenstockError, writeJson } from '#libs/kernel';
 import { Operation } from '../http/operation.decorator.js';
 import { contextOf } from '../http/request-context.js';
 import { resultOptions } from '../http/result-options.js';
+import { Describe, raw } from '../http/describe.decorator.js';
+import { RUN_FAILURES, codesBelow } from '../openapi/error-groups.js';
+import { endpointAccepted, endpointRows } from '../openapi/shapes/executions.js';
 
 /** `GET /api/x/**`: one handler for everything that is published; no route is made at run time (03 §7). */
 @Controller('/api/x')
@@ -20,6 +23,19 @@ export class ServingController {
 
   @All('{*path}')
   @Operation('endpoint.serve')
+  @Describe('Call a published endpoint.', {
+    headers: ['DP-Result-TTL-Seconds', 'DP-Result-Page-Rows'],
+    answers: {
+      200: raw('application/json', 'The first page of rows, bare.', endpointRows),
+      202: raw('application/json', 'The timeout of the endpoint passed; the run goes on.', endpointAccepted),
+    },
+    errors: [
+      ...codesBelow('endpoint.').filter((code) => code !== 'endpoint.promotion.key_missing'),
+      'pipeline.execution.concurrency_limit',
+      'server.draining',
+      ...RUN_FAILURES,
+    ],
+  })
   async serve(@Req() request: Request, @Res() response: Response): Promise<void> {
     if (request.method !== 'GET') {
       response.setHeader('Allow', 'GET');

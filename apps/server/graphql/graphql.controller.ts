@@ -11,6 +11,9 @@ import { contextOf } from '../http/request-context.js';
 import { GraphqlEngine, type GraphqlAnswer } from './engine/graphql-engine.js';
 import { operationRequest } from './graphql-request.js';
 import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
+import { z } from 'zod';
+import { Describe, raw, redirection } from '../http/describe.decorator.js';
+import { codesBelow } from '../openapi/error-groups.js';
 
 const PAGE = join(import.meta.dirname, '../../../graphiql/index.html');
 const RESPONSE_TYPES = ['application/graphql-response+json', 'application/json'];
@@ -35,6 +38,11 @@ export class GraphqlController {
 
   @Post()
   @Operation('reference.read')
+  @Describe('Run one GraphQL query or mutation.', {
+    body: z.looseObject({ query: z.string().optional(), variables: z.unknown(), operationName: z.string().nullish() }),
+    answers: { 200: raw('application/graphql-response+json', 'Data, errors and extensions.') },
+    errors: [...codesBelow('graphql.'), 'request.not_acceptable'],
+  })
   async run(@Caller() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
     const contentType = request.accepts(RESPONSE_TYPES);
     if (!contentType) throw notAcceptable(RESPONSE_TYPES.join(', '));
@@ -51,6 +59,11 @@ export class GraphqlController {
 
   @Post('stream')
   @Operation('reference.read')
+  @Describe('Follow one GraphQL subscription as server-sent events.', {
+    body: z.looseObject({ query: z.string().optional() }),
+    answers: { 200: raw('text/event-stream', '`next` and `complete` of the graphql-sse protocol.') },
+    errors: [...codesBelow('graphql.'), 'request.not_acceptable'],
+  })
   async subscribe(@Caller() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
     if (!request.accepts(EVENT_STREAM)) throw notAcceptable(EVENT_STREAM);
     const asked = operationRequest(request);
@@ -68,6 +81,10 @@ export class GraphqlController {
   /** The console for people. It holds no data: what it shows it asks for like any other client. */
   @Get()
   @Operation('public')
+  @Describe('Show the GraphQL console.', {
+    answers: { 200: raw('text/html', 'The page.'), 302: redirection('To the sign-in page.') },
+    errors: ['request.method_not_allowed'],
+  })
   async page(@Req() request: Request, @Res() response: Response): Promise<void> {
     if (!this.#hasPage || request.accepts('application/json', 'text/html') !== 'text/html') {
       response.setHeader('Allow', 'POST, OPTIONS');

@@ -71,5 +71,6 @@ const NODES = [
   ],
   controllers: [GraphqlController],
   providers: [...RESOLVERS, ...NODES, GraphqlEngine, StandingRight, SubscriptionStreams],
+  exports: [GraphqlEngine],
 })
 export class GraphqlDoor {}

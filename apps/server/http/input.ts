@@ -85,14 +85,15 @@ export const wholeNumber = z
       message: 'must be a whole number',
     },
   )
+  .meta({ type: 'integer' })
   .transform(Number);
 
 export const anyJson = z.custom<unknown>((value) => value !== undefined, { message: 'is required' });
 
 /** An object whose members the service validates. */
-export const jsonObject = z.custom<JsonObject>((value) => isJsonObject(value as JsonValue), {
-  message: 'must be an object',
-});
+export const jsonObject = z
+  .custom<JsonObject>((value) => isJsonObject(value as JsonValue), { message: 'must be an object' })
+  .meta({ type: 'object' });
 
 /** The body as an object, unjudged; for services that validate every member themselves. */
 export function bodyObject(request: Request): JsonObject {

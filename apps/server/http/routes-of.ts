@@ -1,12 +1,17 @@
 import { RequestMethod, type INestApplication } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { DESCRIPTION, type DescribedRoute } from './describe.decorator.js';
 import { OPERATION, type HandlerOperation } from './operation.decorator.js';
 import type { Route } from './route-table.js';
 
 export interface HandlerRoute extends Route {
   handler: string;
   operation: HandlerOperation;
+  /** Absent: somebody forgot `@Describe`; a test names the handler. */
+  description?: DescribedRoute;
+  /** Text of the handler; a test holds what it reads against what is described. */
+  source: string;
 }
 
 /** A class of handlers. */
@@ -30,7 +35,10 @@ export function routesOfController(controller: ControllerClass): HandlerRoute[] 
     const label = `${controller.name}.${name}`;
     if (operation === undefined) throw new TypeError(`${label} has no @Operation`);
     const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod] as string;
-    return [{ method, path: join(base, String(path)), handler: label, operation }];
+    const description = Reflect.getMetadata(DESCRIPTION, handler) as DescribedRoute | undefined;
+    return [
+      { method, path: join(base, String(path)), handler: label, operation, description, source: String(handler) },
+    ];
   });
 }
 

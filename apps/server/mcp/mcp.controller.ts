@@ -10,6 +10,8 @@ import { contextOf } from '../http/request-context.js';
 import { readMessages, type Messages } from './protocol/read-messages.js';
 import { RequestServers } from './protocol/request-server.js';
 import { RpcError } from './protocol/rpc-error.js';
+import { z } from 'zod';
+import { Describe, nothing, raw } from '../http/describe.decorator.js';
 
 /** The one tool whose call may take long, and which then tells how it gets on. */
 const LONG_TOOL = 'pipelines_execute';
@@ -31,6 +33,14 @@ export class McpController {
 
   @Post()
   @Operation('reference.read')
+  @Describe('Speak the Model Context Protocol: JSON-RPC over streamable HTTP.', {
+    body: z.unknown().describe('One JSON-RPC message, or a list of them.'),
+    answers: {
+      200: raw('application/json', 'JSON-RPC responses, or an event stream of them.'),
+      202: nothing('Notifications only.'),
+    },
+    errors: [],
+  })
   async answer(@Caller() principal: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
     const messages = readable(request, response);
     if (!messages) return;

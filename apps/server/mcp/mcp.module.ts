@@ -6,6 +6,7 @@ import { EndpointsModule } from '#libs/endpoints';
 import { ExecutionsModule } from '#libs/executions';
 import { IdentityModule } from '#libs/identity';
 import { PipelinesModule } from '#libs/pipelines';
+import { SemanticsModule } from '#libs/semantics';
 import { TemplatesModule } from '#libs/templates';
 import { SkillController } from './docs/skill.controller.js';
 import { McpController } from './mcp.controller.js';
@@ -19,6 +20,7 @@ import { EndpointTools } from './tools/endpoints/endpoint-tools.js';
 import { ExecutionTools } from './tools/executions/execution-tools.js';
 import { PipelineTools } from './tools/pipelines/pipeline-tools.js';
 import { RunTools } from './tools/pipelines/run-tools.js';
+import { SemanticTools } from './tools/semantics/semantic-tools.js';
 import { TemplateTools } from './tools/templates/template-tools.js';
 import { ToolAudit } from './tools/tool-audit.js';
 import { TOOL_FAMILIES, ToolDispatcher } from './tools/tool-dispatcher.js';
@@ -33,6 +35,7 @@ const FAMILIES = [
   ChecksModule,
   ExecutionsModule,
   EndpointsModule,
+  SemanticsModule,
 ];
 const TOOLS = [
   PipelineTools,
@@ -42,6 +45,7 @@ const TOOLS = [
   ExecutionTools,
   CalculatorTools,
   EndpointTools,
+  SemanticTools,
   DocTools,
 ];
 

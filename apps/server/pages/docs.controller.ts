@@ -1,20 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CATALOGUE_SECTIONS, type CatalogueEntry } from '#libs/kernel';
+import { Describe, raw } from '../http/describe.decorator.js';
 import { Operation } from '../http/operation.decorator.js';
+import { ApiReference } from '../openapi/api-reference.js';
+import { SWAGGER_UI_PATH } from './static-files.js';
 
-/** Where every `doc_url` leads: one page of all errors, the code is the anchor (03 §2). Public. */
+/** The reference of every interface, for people and for programs. Public: it says nothing of anybody's data. */
 @Controller('/docs')
 export class DocsController {
   readonly #errors = errorPage();
+  readonly #api = readFileSync(join(import.meta.dirname, 'static/api.html'), 'utf8').replaceAll(
+    '/assets/swagger-ui',
+    SWAGGER_UI_PATH,
+  );
 
+  constructor(private readonly reference: ApiReference) {}
+
+  /** Where every `doc_url` leads: one page of all errors, the code is the anchor (03 §2). */
   @Get('errors')
   @Operation('public')
+  @Describe('Show every error code with its meaning and its remedy.', {
+    answers: { 200: raw('text/html', 'The page.') },
+    errors: [],
+  })
   errors(@Res() response: Response): void {
-    response.setHeader('Content-Type', 'text/html; charset=utf-8');
-    response.setHeader('Cache-Control', 'no-cache');
-    response.end(this.#errors);
+    send(response, 'text/html; charset=utf-8', this.#errors);
   }
+
+  /** The REST API, to read and to try: it runs requests as whoever is signed in in this browser. */
+  @Get('api')
+  @Operation('public')
+  @Describe('Show the REST API, to read and to try.', { answers: { 200: raw('text/html', 'The page.') }, errors: [] })
+  api(@Res() response: Response): void {
+    send(response, 'text/html; charset=utf-8', this.#api);
+  }
+
+  @Get('openapi.json')
+  @Operation('public')
+  @Describe('Read this document.', {
+    answers: { 200: raw('application/json', 'OpenAPI 3.1, generated from the code that answers.') },
+    errors: [],
+  })
+  openapi(@Res() response: Response): void {
+    send(response, 'application/json; charset=utf-8', this.reference.openapi);
+  }
+
+  @Get('schema.graphql')
+  @Operation('public')
+  @Describe('Read the GraphQL schema.', {
+    answers: { 200: raw('text/plain', 'The schema in its own language.') },
+    errors: [],
+  })
+  schema(@Res() response: Response): void {
+    send(response, 'text/plain; charset=utf-8', this.reference.schema);
+  }
+}
+
+function send(response: Response, type: string, body: string): void {
+  response.setHeader('Content-Type', type);
+  response.setHeader('Cache-Control', 'no-cache');
+  response.end(body);
 }
 
 function errorPage(): string {

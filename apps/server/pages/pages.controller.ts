@@ -6,6 +6,7 @@ import { Cookies } from '../http/cookies.js';
 import { CsrfCookie } from '../http/csrf-cookie.js';
 import { redirect } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
+import { Describe, raw, redirection } from '../http/describe.decorator.js';
 
 const STATIC = join(import.meta.dirname, 'static');
 const page = (name: string): string => readFileSync(join(STATIC, `${name}.html`), 'utf8');
@@ -28,6 +29,10 @@ export class PagesController {
 
   @Get('/')
   @Operation('public')
+  @Describe('Show where things are.', {
+    answers: { 200: raw('text/html', 'The page.'), 302: redirection('To the sign-in page.') },
+    errors: [],
+  })
   home(@Req() request: Request, @Res() response: Response): void {
     if (this.cookies.session(request) === undefined) return redirect(response, '/login');
     send(response, this.#home);
@@ -36,6 +41,7 @@ export class PagesController {
   /** Hands out the token that the sign-in form sends back, unless the browser holds a valid one. */
   @Get('/login')
   @Operation('public')
+  @Describe('Show the sign-in page.', { answers: { 200: raw('text/html', 'The page.') }, errors: [] })
   async login(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.csrf.ensure(request, response);
     send(response, this.#login);
@@ -44,6 +50,10 @@ export class PagesController {
   /** For people who cannot sign in: asks for a link, or takes the one in the fragment, which no server ever sees. */
   @Get('/reset-password')
   @Operation('public')
+  @Describe('Show the page that asks for a reset link, or takes one.', {
+    answers: { 200: raw('text/html', 'The page.') },
+    errors: [],
+  })
   resetPassword(@Res() response: Response): void {
     send(response, this.#reset);
   }
@@ -51,6 +61,7 @@ export class PagesController {
   /** For people who signed in; a browser that did not is sent to `/login` before it gets here. */
   @Get('/settings/password')
   @Operation('public')
+  @Describe('Show the page that changes a password.', { answers: { 200: raw('text/html', 'The page.') }, errors: [] })
   password(@Res() response: Response): void {
     send(response, this.#password);
   }

@@ -1,13 +1,26 @@
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
+import { readJson } from '#libs/kernel';
 
 const GRAPHIQL = join(import.meta.dirname, '../../../graphiql');
 const PAGES = join(import.meta.dirname, 'static');
+const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+
+const swaggerVersion = (
+  readJson(readFileSync(join(SWAGGER_UI, 'package.json'), 'utf8')) as unknown as { version: string }
+).version;
+/** Its files have no hash in their names, so the version stands in their path and they may be kept for ever. */
+export const SWAGGER_UI_PATH = `/assets/swagger-ui/${swaggerVersion}`;
+const SWAGGER_FILES = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js']);
 
 /** Scripts and styles of our own pages; a missing file is a plain 404, never a page. */
 export function serveStatic(door: Express): void {
   const options = { index: false, redirect: false, dotfiles: 'deny' as const, fallthrough: true };
-  door.use('/assets/graphiql', onlyFiles(express.static(GRAPHIQL, { ...options, immutable: true, maxAge: '1y' })));
+  const forever = { ...options, immutable: true, maxAge: '1y' };
+  door.use('/assets/graphiql', onlyFiles(express.static(GRAPHIQL, forever)));
+  door.use(SWAGGER_UI_PATH, only(SWAGGER_FILES, express.static(SWAGGER_UI, forever)));
   door.use('/assets/pages', onlyFiles(express.static(PAGES, { ...options, cacheControl: false, setHeaders: noCache })));
 }
 
@@ -18,4 +31,8 @@ function noCache(response: { setHeader(name: string, value: string): void }): vo
 /** The HTML shells are handlers' business: they set headers of their own. */
 function onlyFiles(serve: RequestHandler): RequestHandler {
   return (request, response, next) => (request.path.endsWith('.html') ? next() : serve(request, response, next));
+}
+
+function only(files: ReadonlySet<string>, serve: RequestHandler): RequestHandler {
+  return (request, response, next) => (files.has(request.path) ? serve(request, response, next) : next());
 }

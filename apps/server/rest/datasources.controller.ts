@@ -7,6 +7,21 @@ import { Caller } from '../http/caller.decorator.js';
 import { bodyObject, listBody, queryFlag, queryText, queryValues } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Paging } from './paging.js';
+import { z } from 'zod';
+import { Describe, nothing } from '../http/describe.decorator.js';
+import { codesBelow } from '../openapi/error-groups.js';
+import {
+  columnList,
+  connectionTest,
+  datasourceBody,
+  datasourceView,
+  grant,
+  granted,
+  namespaceQuery,
+  schemaList,
+  tableList,
+} from '../openapi/shapes/datasources.js';
+import { listOf, paging } from '../openapi/shapes/envelope.js';
 
 /** Datasources by name; secrets go in and never come out. */
 @Controller('/api/v1/datasources')
@@ -20,12 +35,31 @@ export class DatasourcesController {
 
   @Post()
   @Operation('datasource.manage')
+  @Describe('Register a datasource.', {
+    body: datasourceBody,
+    answers: { 201: datasourceView },
+    errors: [
+      ...codesBelow('datasource.validation.'),
+      'datasource.driver_not_loaded',
+      'auth.session.required',
+      'workspace.not_found',
+    ],
+  })
   async create(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     return this.catalog.annotated(caller, await this.datasources.create(caller, bodyObject(request)));
   }
 
   @Get()
   @Operation('datasource.read')
+  @Describe('List the datasources the workspace may use.', {
+    query: {
+      ...paging,
+      dialect: z.string().optional(),
+      all: z.boolean().optional().describe('Every datasource of the instance; for super administrators.'),
+    },
+    answers: { 200: listOf(datasourceView) },
+    errors: ['auth.session.required', 'auth.role_required'],
+  })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const page = this.paging.of(request);
     const filter = { dialect: queryText(request, 'dialect'), all: queryFlag(request, 'all') };
@@ -34,18 +68,37 @@ export class DatasourcesController {
 
   @Get(':name')
   @Operation('datasource.read')
+  @Describe('Read one datasource, without its secret.', {
+    answers: { 200: datasourceView },
+    errors: ['datasource.not_found'],
+  })
   read(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
     return this.catalog.datasource(caller, name);
   }
 
   @Put(':name')
   @Operation('datasource.manage')
+  @Describe('Replace the settings; a credential left out is kept.', {
+    body: datasourceBody,
+    answers: { 200: datasourceView },
+    errors: [
+      'datasource.not_found',
+      ...codesBelow('datasource.validation.'),
+      'datasource.driver_not_loaded',
+      'auth.session.required',
+      'workspace.not_found',
+    ],
+  })
   async update(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
     return this.catalog.annotated(caller, await this.datasources.update(caller, name, bodyObject(request)));
   }
 
   @Delete(':name')
   @Operation('datasource.manage')
+  @Describe('Delete a datasource that nothing refers to.', {
+    answers: { 204: nothing('Deleted.') },
+    errors: ['datasource.not_found', 'datasource.in_use', 'auth.session.required'],
+  })
   async remove(@Caller() caller: Principal, @Param('name') name: string): Promise<void> {
     await this.datasources.remove(caller, name);
   }
@@ -53,12 +106,20 @@ export class DatasourcesController {
   @Post(':name/test')
   @HttpCode(200)
   @Operation('datasource.test')
+  @Describe('Connect once and tell how it went.', {
+    answers: { 200: connectionTest },
+    errors: ['datasource.not_found', 'datasource.driver_not_loaded'],
+  })
   test(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
     return this.datasources.test(caller, name);
   }
 
   @Get(':name/grants')
   @Operation('datasource.grant')
+  @Describe('List the workspaces that may use it.', {
+    answers: { 200: z.object({ grants: z.array(grant) }) },
+    errors: ['datasource.not_found'],
+  })
   async grants(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
     return { grants: await this.datasources.grants(caller, name) };
   }
@@ -66,6 +127,10 @@ export class DatasourcesController {
   @Post(':name/grants/:workspace')
   @HttpCode(200)
   @Operation('datasource.grant')
+  @Describe('Let a workspace use it; once or twice is the same.', {
+    answers: { 200: granted },
+    errors: ['datasource.not_found', 'datasource.grant_required', 'workspace.not_found', 'workspace.inactive'],
+  })
   grant(
     @Caller() caller: Principal,
     @Param('name') name: string,
@@ -76,6 +141,10 @@ export class DatasourcesController {
 
   @Delete(':name/grants/:workspace')
   @Operation('datasource.grant')
+  @Describe('Take a grant back; pipelines that use it must not be there.', {
+    answers: { 204: nothing('Taken back.') },
+    errors: ['datasource.not_found', 'datasource.in_use', 'workspace.not_found'],
+  })
   async revoke(
     @Caller() caller: Principal,
     @Param('name') name: string,
@@ -86,18 +155,50 @@ export class DatasourcesController {
 
   @Get(':name/schemas')
   @Operation('datasource.introspect')
+  @Describe('List the schemas, live.', {
+    answers: { 200: schemaList },
+    errors: [
+      'datasource.not_found',
+      'pipeline.execution.datasource_unreachable',
+      'datasource.table_forbidden',
+      'datasource.table_not_found',
+      'datasource.lake.table_unavailable',
+    ],
+  })
   schemas(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
     return this.introspection.schemas(caller, name);
   }
 
   @Get(':name/tables')
   @Operation('datasource.introspect')
+  @Describe('List the tables, live.', {
+    query: namespaceQuery,
+    answers: { 200: tableList },
+    errors: [
+      'datasource.not_found',
+      'pipeline.execution.datasource_unreachable',
+      'datasource.table_forbidden',
+      'datasource.table_not_found',
+      'datasource.lake.table_unavailable',
+    ],
+  })
   tables(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
     return this.catalog.tables(caller, name, { namespace: namespaceOf(request) });
   }
 
   @Get(':name/tables/:table/columns')
   @Operation('datasource.introspect')
+  @Describe('List the columns of a table, live.', {
+    query: namespaceQuery,
+    answers: { 200: columnList },
+    errors: [
+      'datasource.not_found',
+      'pipeline.execution.datasource_unreachable',
+      'datasource.table_forbidden',
+      'datasource.table_not_found',
+      'datasource.lake.table_unavailable',
+    ],
+  })
   async columns(
     @Caller() caller: Principal,
     @Param('name') name: string,

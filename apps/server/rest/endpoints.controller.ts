@@ -7,6 +7,9 @@ import { Caller } from '../http/caller.decorator.js';
 import { listBody, parseInput, queryText, wholeNumber } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Paging } from './paging.js';
+import { Describe, nothing } from '../http/describe.decorator.js';
+import { endpointView, keyBinding } from '../openapi/shapes/endpoints.js';
+import { listOf, paging } from '../openapi/shapes/envelope.js';
 
 const publication = z.strictObject({
   path: z.string(),
@@ -34,12 +37,29 @@ export class EndpointsController {
 
   @Post()
   @Operation('endpoint.publish')
+  @Describe('Publish a released read-only pipeline at a path.', {
+    body: publication,
+    answers: { 201: endpointView },
+    errors: [
+      'pipeline.execution.not_found',
+      'endpoint.path_invalid',
+      'endpoint.path_variable_unknown',
+      'endpoint.path_conflict',
+      'endpoint.pipeline_not_readonly',
+      'endpoint.pipeline_not_released',
+    ],
+  })
   publish(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     return this.endpoints.publish(caller, parseInput(publication, request.body));
   }
 
   @Get()
   @Operation('endpoint.read')
+  @Describe('List the published endpoints, or read one by `path`.', {
+    query: { ...paging, path: z.string().optional() },
+    answers: { 200: z.union([listOf(endpointView), endpointView]) },
+    errors: ['endpoint.not_found'],
+  })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const one = queryText(request, 'path');
     if (one !== undefined) return this.endpoints.read(caller, one);
@@ -49,6 +69,18 @@ export class EndpointsController {
 
   @Put()
   @Operation('endpoint.publish')
+  @Describe('Change pipeline, timeout, description or whether it serves.', {
+    query: { path: z.string() },
+    body: change,
+    answers: { 200: endpointView },
+    errors: [
+      'endpoint.not_found',
+      'pipeline.execution.not_found',
+      'endpoint.path_variable_unknown',
+      'endpoint.pipeline_not_readonly',
+      'endpoint.pipeline_not_released',
+    ],
+  })
   update(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const address = parseInput(path, { path: queryText(request, 'path') });
     return this.endpoints.update(caller, address.path, parseInput(change, request.body));
@@ -56,24 +88,43 @@ export class EndpointsController {
 
   @Delete()
   @Operation('endpoint.unpublish')
+  @Describe('Stop serving a path; its key bindings stay.', {
+    query: { path: z.string() },
+    answers: { 204: nothing('Unpublished.') },
+    errors: ['endpoint.not_found'],
+  })
   async unpublish(@Caller() caller: Principal, @Req() request: Request): Promise<void> {
     await this.endpoints.unpublish(caller, parseInput(path, { path: queryText(request, 'path') }).path);
   }
 
   @Get('bindings')
   @Operation('endpoint.read')
+  @Describe('List which keys are bound to which parts of the tree.', {
+    answers: { 200: z.object({ bindings: z.array(keyBinding) }) },
+    errors: [],
+  })
   async listBindings(@Caller() caller: Principal): Promise<unknown> {
     return { bindings: await this.bindings.list(caller) };
   }
 
   @Post('bindings')
   @Operation('api_key.bind')
+  @Describe('Bind an endpoint key to a part of the tree.', {
+    body: binding,
+    answers: { 201: keyBinding },
+    errors: ['auth.api_key.not_found', 'endpoint.path_invalid'],
+  })
   bind(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     return this.bindings.bind(caller, addressOf(request.body));
   }
 
   @Delete('bindings')
   @Operation('api_key.bind')
+  @Describe('Take a binding back.', {
+    query: { path_prefix: z.string(), api_key_id: z.string().optional(), api_key_name: z.string().optional() },
+    answers: { 204: nothing('Unbound.') },
+    errors: ['auth.api_key.not_found', 'endpoint.path_invalid'],
+  })
   async unbind(@Caller() caller: Principal, @Req() request: Request): Promise<void> {
     const query = Object.fromEntries(
       ['path_prefix', 'api_key_id', 'api_key_name'].flatMap((name) => {

@@ -12,6 +12,10 @@ import { ExecutionStreams } from '../sse/execution-streams.js';
 import { streamCsv } from './csv-download.js';
 import { momentFilter, wordFilter } from './filters.js';
 import { Paging } from './paging.js';
+import { Describe, nothing, raw } from '../http/describe.decorator.js';
+import { codesBelow } from '../openapi/error-groups.js';
+import { listOf, moment, paging } from '../openapi/shapes/envelope.js';
+import { accepted, executionStatus, executionView, resultPage } from '../openapi/shapes/executions.js';
 
 const runRequest = z.strictObject({ version: wholeNumber.optional(), parameters: jsonObject.nullable().optional() });
 const EVENT_STREAM = 'text/event-stream';
@@ -37,6 +41,21 @@ export class ExecutionsController {
   /** Answers the run's own event stream, or 202 with `Prefer: respond-async`. Refusals are JSON whatever `Accept` says. */
   @Post('pipelines/:id/execute')
   @Operation('pipeline.execute')
+  @Describe('Run a pipeline and stream its events, or start it and answer at once.', {
+    headers: ['Prefer', 'Idempotency-Key', 'DP-Result-TTL-Seconds', 'DP-Result-Page-Rows'],
+    body: runRequest.optional(),
+    answers: {
+      200: raw('text/event-stream', 'The events of the run, each with its number; the last is its end.'),
+      202: accepted,
+    },
+    errors: [
+      'pipeline.execution.not_found',
+      ...codesBelow('pipeline.execution.'),
+      ...codesBelow('idempotency.'),
+      'request.not_acceptable',
+      'server.draining',
+    ],
+  })
   async execute(
     @Caller() caller: Principal,
     @Param('id') pipelineId: string,
@@ -62,6 +81,19 @@ export class ExecutionsController {
 
   @Get('executions')
   @Operation('execution.read')
+  @Describe('List the runs of the workspace, newest first.', {
+    query: {
+      ...paging,
+      pipeline_id: z.uuid().optional(),
+      status: executionStatus.optional(),
+      started_after: moment.optional(),
+      started_before: moment.optional(),
+      triggered_via: z.enum(['UI', 'REST', 'MCP', 'PIPELINE', 'ENDPOINT']).optional(),
+      root_execution_id: z.uuid().optional(),
+    },
+    answers: { 200: listOf(executionView) },
+    errors: [],
+  })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const page = this.paging.of(request);
     const filter = {
@@ -77,6 +109,7 @@ export class ExecutionsController {
 
   @Get('executions/:id')
   @Operation('execution.read')
+  @Describe('Read one run.', { answers: { 200: executionView }, errors: ['result.execution_not_found'] })
   read(@Caller() caller: Principal, @Param('id') id: string): Promise<unknown> {
     return this.executions.read(caller, id);
   }
@@ -84,12 +117,32 @@ export class ExecutionsController {
   /** 204 = asked; `execution_aborted` = done. */
   @Delete('executions/:id')
   @Operation('execution.cancel')
+  @Describe('Ask a run to stop; its `execution_aborted` event says that it did.', {
+    answers: { 204: nothing('Asked.') },
+    errors: ['result.execution_not_found', 'pipeline.execution.not_running', 'pipeline.execution.cancel_unavailable'],
+  })
   async cancel(@Caller() caller: Principal, @Param('id') id: string): Promise<void> {
     await this.executions.cancel(caller, id);
   }
 
   @Get('executions/:id/events')
   @Operation('execution.read')
+  @Describe('Stream the events of a run from any point, or page through them.', {
+    headers: ['Last-Event-ID'],
+    query: {
+      after: z.int().optional().describe('The last event that was seen.'),
+      format: z.enum(['json', 'sse']).optional(),
+      limit: z.int().optional().describe('Of `format=json`: 1 to 500.'),
+    },
+    answers: {
+      200: raw(
+        'text/event-stream',
+        'What was stored, then what happens; with `format=json` an `EventPage` in the envelope.',
+      ),
+      204: nothing('The run has ended and nothing is left.'),
+    },
+    errors: ['result.execution_not_found', 'result.expired', 'request.not_acceptable', 'server.draining'],
+  })
   async watch(
     @Caller() caller: Principal,
     @Param('id') executionId: string,
@@ -109,6 +162,18 @@ export class ExecutionsController {
 
   @Get('executions/:id/result')
   @Operation('execution.result.read')
+  @Describe('Read a page of rows, or download all of them as CSV.', {
+    query: { offset: z.int().optional(), limit: z.int().optional(), format: z.enum(['json', 'csv']).optional() },
+    answers: { 200: resultPage },
+    errors: [
+      'result.execution_not_found',
+      'result.format_unsupported',
+      'result.execution_incomplete',
+      'result.execution_failed',
+      'result.expired',
+      'result.storage_unavailable',
+    ],
+  })
   async result(
     @Caller() caller: Principal,
     @Param('id') id: string,

@@ -20,6 +20,10 @@ import { pointTo } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
 import { factsOf } from '../http/request-context.js';
 import { Paging } from './paging.js';
+import { Describe, nothing, redirection } from '../http/describe.decorator.js';
+import { codesBelow } from '../openapi/error-groups.js';
+import { listOf, paging } from '../openapi/shapes/envelope.js';
+import { apiKey, meView, mintedKey, sessionView, signInWays } from '../openapi/shapes/identity.js';
 
 const credentials = z.strictObject({ email: z.string(), password: z.string() });
 const passwords = z.strictObject({ current_password: z.string(), new_password: z.string() });
@@ -58,6 +62,7 @@ export class IdentityController {
   /** What a sign-in page needs before anybody is known; also hands out the CSRF token. */
   @Get('/api/v1/auth/providers')
   @Operation('public')
+  @Describe('Tell how one may sign in, and hand out the CSRF token.', { answers: { 200: signInWays }, errors: [] })
   async providers(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<unknown> {
     await this.csrf.ensure(request, response);
     return {
@@ -70,6 +75,16 @@ export class IdentityController {
   @Post('/login')
   @HttpCode(200)
   @Operation('public')
+  @Describe('Sign in with e-mail and password; as JSON, or as the form of the sign-in page.', {
+    body: credentials,
+    answers: {
+      200: meView,
+      302: redirection(
+        'Of the form: where the person wanted to go, or back to the page with a word on what was wrong.',
+      ),
+    },
+    errors: ['auth.login.bad_credentials', 'auth.login.locked', 'auth.login.user_inactive', 'auth.csrf.invalid'],
+  })
   async login(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<MeView | undefined> {
     if (mediaType(request) !== FORM) return this.#signIn(request, response);
     try {
@@ -97,6 +112,7 @@ export class IdentityController {
 
   @Post('/logout')
   @Operation('session.own')
+  @Describe('Sign out: the session ends and its cookies go.', { answers: { 204: nothing('Signed out.') }, errors: [] })
   async logout(@Caller() caller: Principal, @Res({ passthrough: true }) response: Response): Promise<void> {
     await this.logins.logout(caller);
     this.cookies.clear(response);
@@ -105,18 +121,25 @@ export class IdentityController {
 
   @Get('/api/v1/auth/me')
   @Operation('profile.read')
+  @Describe('Tell who is asking, and as what.', { answers: { 200: meView }, errors: [] })
   me(@Caller() caller: Principal): Promise<MeView> {
     return this.users.me(caller);
   }
 
   @Patch('/api/v1/auth/me')
   @Operation('profile.preference')
+  @Describe('Choose a theme.', { body: preference, answers: { 200: meView }, errors: [] })
   prefer(@Caller() caller: Principal, @Req() request: Request): Promise<MeView> {
     return this.users.setTheme(caller, parseInput(preference, request.body).theme_preference);
   }
 
   @Post('/api/v1/auth/password')
   @Operation('profile.password')
+  @Describe('Change one’s own password; the other sessions end.', {
+    body: passwords,
+    answers: { 204: nothing('Changed.') },
+    errors: [...codesBelow('auth.password.')],
+  })
   async changePassword(@Caller() caller: Principal, @Req() request: Request): Promise<void> {
     const { current_password, new_password } = parseInput(passwords, request.body);
     await this.logins.changePassword(caller, current_password, new_password);
@@ -124,24 +147,32 @@ export class IdentityController {
 
   @Get('/api/v1/auth/sessions')
   @Operation('session.own')
+  @Describe('List one’s own sessions.', { answers: { 200: z.object({ sessions: z.array(sessionView) }) }, errors: [] })
   async listSessions(@Caller() caller: Principal): Promise<unknown> {
     return { sessions: await this.sessions.list(caller) };
   }
 
   @Delete('/api/v1/auth/sessions')
   @Operation('session.own')
+  @Describe('End every session but this one.', { answers: { 204: nothing('Ended.') }, errors: [] })
   async revokeOtherSessions(@Caller() caller: Principal): Promise<void> {
     await this.sessions.revokeOthers(caller);
   }
 
   @Delete('/api/v1/auth/sessions/:id')
   @Operation('session.own')
+  @Describe('End one of one’s own sessions.', { answers: { 204: nothing('Ended.') }, errors: ['auth.session.invalid'] })
   async revokeSession(@Caller() caller: Principal, @Param('id') id: string): Promise<void> {
     await this.sessions.revoke(caller, id);
   }
 
   @Get('/api/v1/auth/api-keys')
   @Operation('api_key.own')
+  @Describe('List one’s own API keys.', {
+    query: { ...paging, all: z.boolean().optional().describe('Every key of the workspace; for its administrators.') },
+    answers: { 200: listOf(apiKey) },
+    errors: ['auth.session.required', 'auth.role_required'],
+  })
   async listKeys(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const page = this.paging.of(request);
     return listBody(page, await this.keys.list(caller, { all: queryFlag(request, 'all'), ...page }));
@@ -150,6 +181,16 @@ export class IdentityController {
   /** The secret is in this answer and nowhere else, ever. */
   @Post('/api/v1/auth/api-keys')
   @Operation('api_key.create')
+  @Describe('Make an API key; its secret is in this answer only.', {
+    body: keyRequest,
+    answers: { 201: mintedKey },
+    errors: [
+      'auth.api_key.expiry_invalid',
+      'auth.key_scope_unavailable',
+      'auth.scope.unknown',
+      'endpoint.path_invalid',
+    ],
+  })
   async createKey(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const { apiKey, key } = await this.keys.create(caller, parseInput(keyRequest, bodyObject(request)));
     return { ...apiKey, key };
@@ -157,6 +198,10 @@ export class IdentityController {
 
   @Delete('/api/v1/auth/api-keys/:id')
   @Operation('api_key.own')
+  @Describe('Revoke an API key at once.', {
+    answers: { 204: nothing('Revoked.') },
+    errors: ['auth.api_key.not_found', 'auth.role_required'],
+  })
   async revokeKey(@Caller() caller: Principal, @Param('id') id: string): Promise<void> {
     await this.keys.revoke(caller, id);
   }

@@ -6,6 +6,8 @@ import { Cookies } from '../http/cookies.js';
 import { redirect } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
 import { contextOf, factsOf } from '../http/request-context.js';
+import { z } from 'zod';
+import { Describe, redirection } from '../http/describe.decorator.js';
 
 /** How the sign-in page is told what was wrong; what the provider said is not repeated (04 §3). */
 const PAGE_ERRORS: Partial<Record<ErrorCode, string>> = {
@@ -25,6 +27,17 @@ export class OidcController {
 
   @Get('/oauth2/authorization/:provider')
   @Operation('public')
+  @Describe('Go to an identity provider.', {
+    query: { return_to: z.string().optional().describe('Where to go once signed in.') },
+    answers: { 302: redirection('To the provider.') },
+    errors: [
+      'auth.login.oidc_error',
+      'auth.login.domain_not_allowed',
+      'auth.login.user_inactive',
+      'auth.login.identity_mismatch',
+      'request.not_found',
+    ],
+  })
   async begin(@Param('provider') provider: string, @Req() request: Request, @Res() response: Response): Promise<void> {
     await this.#tellingThePage(request, response, async () => {
       const returnTo = new URLSearchParams(contextOf(request).path.query).get('return_to');
@@ -36,6 +49,16 @@ export class OidcController {
 
   @Get('/login/oauth2/code/:provider')
   @Operation('public')
+  @Describe('Come back from an identity provider, signed in.', {
+    answers: { 302: redirection('To where the person wanted to go.') },
+    errors: [
+      'auth.login.oidc_error',
+      'auth.login.domain_not_allowed',
+      'auth.login.user_inactive',
+      'auth.login.identity_mismatch',
+      'request.not_found',
+    ],
+  })
   async finish(@Param('provider') provider: string, @Req() request: Request, @Res() response: Response): Promise<void> {
     const sealed = this.cookies.transaction(request);
     // Used up whatever comes of it.

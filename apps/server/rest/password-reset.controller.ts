@@ -5,6 +5,8 @@ import { PasswordReset } from '#libs/identity';
 import { parseInput } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { factsOf } from '../http/request-context.js';
+import { Describe, nothing } from '../http/describe.decorator.js';
+import { codesBelow } from '../openapi/error-groups.js';
 
 const wish = z.strictObject({ email: z.string() });
 const choice = z.strictObject({ token: z.string(), new_password: z.string() });
@@ -18,6 +20,11 @@ export class PasswordResetController {
   @Post('request')
   @HttpCode(202)
   @Operation('public')
+  @Describe('Ask for a link that resets a password; one answer for everybody.', {
+    body: wish,
+    answers: { 202: z.object({ requested: z.literal(true) }) },
+    errors: [],
+  })
   request(@Req() request: Request): { requested: true } {
     this.resets.request(parseInput(wish, request.body).email, factsOf(request, 'session'));
     return { requested: true };
@@ -25,6 +32,11 @@ export class PasswordResetController {
 
   @Post('confirm')
   @Operation('public')
+  @Describe('Choose a new password with the token of the link.', {
+    body: choice,
+    answers: { 204: nothing('Changed.') },
+    errors: [...codesBelow('auth.password.')],
+  })
   async confirm(@Req() request: Request): Promise<void> {
     const { token, new_password } = parseInput(choice, request.body);
     await this.resets.confirm(token, new_password, factsOf(request, 'session'));

@@ -5,8 +5,12 @@ import type { Principal } from '#libs/kernel';
 import { FACT_SCOPES, SemanticsService } from '#libs/semantics';
 import { Caller } from '../http/caller.decorator.js';
 import { clientGone } from '../http/client-gone.js';
+import { Describe } from '../http/describe.decorator.js';
 import { bodyObject, parseInput, queryFlag, queryText } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
+import { codesBelow } from '../openapi/error-groups.js';
+import { moment } from '../openapi/shapes/envelope.js';
+import { fact, factBody, factList, recordedFact } from '../openapi/shapes/semantics.js';
 import { momentFilter, wordFilter } from './filters.js';
 
 const retirement = z.strictObject({ reason: z.string() });
@@ -18,6 +22,16 @@ export class SemanticsController {
 
   @Get('datasources/:name/facts')
   @Operation('semantic.read')
+  @Describe('List what is known of a datasource.', {
+    query: {
+      table: z.string().optional(),
+      scope: z.enum(FACT_SCOPES).optional(),
+      include_retired: z.boolean().optional(),
+      since: moment.optional(),
+    },
+    answers: { 200: factList },
+    errors: ['datasource.not_found'],
+  })
   list(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
     return this.semantics.list(caller, name, {
       table: queryText(request, 'table'),
@@ -29,6 +43,11 @@ export class SemanticsController {
 
   @Post('datasources/:name/facts')
   @Operation('semantic.record')
+  @Describe('Record what was found out about a datasource.', {
+    body: factBody,
+    answers: { 201: recordedFact },
+    errors: ['datasource.not_found', ...codesBelow('semantics.'), 'pipeline.execution.datasource_unreachable'],
+  })
   record(
     @Caller() caller: Principal,
     @Param('name') name: string,
@@ -41,6 +60,11 @@ export class SemanticsController {
   @Post('semantics/:id/retire')
   @HttpCode(200)
   @Operation('semantic.retire')
+  @Describe('Retire a fact that no longer holds.', {
+    body: retirement,
+    answers: { 200: fact },
+    errors: ['semantics.not_found', 'semantics.fact_invalid', 'auth.role_required'],
+  })
   retire(@Caller() caller: Principal, @Param('id') id: string, @Req() request: Request): Promise<unknown> {
     return this.semantics.retire(caller, id, parseInput(retirement, request.body));
   }
@@ -48,6 +72,10 @@ export class SemanticsController {
   @Post('semantics/:id/verify')
   @HttpCode(200)
   @Operation('semantic.verify')
+  @Describe('Run a fact’s evidence again and vouch for it.', {
+    answers: { 200: fact },
+    errors: [...codesBelow('semantics.'), 'auth.role_required', 'pipeline.execution.datasource_unreachable'],
+  })
   verify(
     @Caller() caller: Principal,
     @Param('id') id: string,

@@ -8,6 +8,9 @@ import { Cookies } from '../http/cookies.js';
 import { anyJson, listBody, parseInput } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Paging } from './paging.js';
+import { Describe, nothing } from '../http/describe.decorator.js';
+import { listOf, paging } from '../openapi/shapes/envelope.js';
+import { invited, member, memberList, workspaceView } from '../openapi/shapes/workspaces.js';
 
 const creation = z.strictObject({ name: anyJson, display_name: anyJson.optional() });
 const change = z.strictObject({ display_name: anyJson });
@@ -29,6 +32,11 @@ export class WorkspacesController {
 
   @Get('/api/v1/workspaces')
   @Operation('workspace.list_own')
+  @Describe('List the workspaces one belongs to.', {
+    query: paging,
+    answers: { 200: listOf(workspaceView) },
+    errors: [],
+  })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const page = this.paging.of(request);
     return listBody(page, await this.workspaces.list(caller, page));
@@ -36,24 +44,39 @@ export class WorkspacesController {
 
   @Post('/api/v1/workspaces')
   @Operation('workspace.create')
+  @Describe('Make a workspace.', {
+    body: creation,
+    answers: { 201: workspaceView },
+    errors: ['workspace.validation.name_invalid', 'workspace.validation.duplicate_name'],
+  })
   create(@Caller() caller: Principal, @Req() request: Request): Promise<WorkspaceView> {
     return this.workspaces.create(caller, parseInput(creation, request.body));
   }
 
   @Get('/api/v1/workspaces/:name')
   @Operation('workspace.read')
+  @Describe('Read one workspace.', { answers: { 200: workspaceView }, errors: ['workspace.not_found'] })
   read(@Caller() caller: Principal, @Param('name') name: string): Promise<WorkspaceView> {
     return this.workspaces.read(caller, name);
   }
 
   @Put('/api/v1/workspaces/:name')
   @Operation('workspace.update')
+  @Describe('Rename what people see of a workspace.', {
+    body: change,
+    answers: { 200: workspaceView },
+    errors: ['workspace.not_found'],
+  })
   update(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<WorkspaceView> {
     return this.workspaces.update(caller, name, parseInput(change, request.body));
   }
 
   @Delete('/api/v1/workspaces/:name')
   @Operation('workspace.delete')
+  @Describe('Delete an empty workspace.', {
+    answers: { 204: nothing('Deleted.') },
+    errors: ['workspace.not_found', 'workspace.in_use'],
+  })
   async remove(@Caller() caller: Principal, @Param('name') name: string): Promise<void> {
     await this.lifecycle.remove(caller, name);
   }
@@ -61,6 +84,10 @@ export class WorkspacesController {
   @Post('/api/v1/workspaces/:name/deactivate')
   @HttpCode(200)
   @Operation('workspace.lifecycle')
+  @Describe('Shut a workspace: its runs, keys and endpoints stop.', {
+    answers: { 200: workspaceView },
+    errors: ['workspace.not_found'],
+  })
   deactivate(@Caller() caller: Principal, @Param('name') name: string): Promise<WorkspaceView> {
     return this.lifecycle.deactivate(caller, name);
   }
@@ -68,12 +95,14 @@ export class WorkspacesController {
   @Post('/api/v1/workspaces/:name/reactivate')
   @HttpCode(200)
   @Operation('workspace.lifecycle')
+  @Describe('Open a workspace again.', { answers: { 200: workspaceView }, errors: ['workspace.not_found'] })
   reactivate(@Caller() caller: Principal, @Param('name') name: string): Promise<WorkspaceView> {
     return this.lifecycle.reactivate(caller, name);
   }
 
   @Get('/api/v1/workspaces/:name/members')
   @Operation('workspace.read')
+  @Describe('List members and open invitations.', { answers: { 200: memberList }, errors: ['workspace.not_found'] })
   listMembers(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
     return this.members.list(caller, name);
   }
@@ -81,6 +110,11 @@ export class WorkspacesController {
   /** 200 with the member, or 202 when the person has no account yet. */
   @Post('/api/v1/workspaces/:name/members')
   @Operation('workspace.members.manage')
+  @Describe('Add a person, or invite one who has no account yet.', {
+    body: newMember,
+    answers: { 200: member, 202: invited },
+    errors: ['workspace.not_found', 'auth.user.email_invalid', 'auth.login.domain_not_allowed'],
+  })
   async addMember(
     @Caller() caller: Principal,
     @Param('name') name: string,
@@ -94,6 +128,11 @@ export class WorkspacesController {
 
   @Put('/api/v1/workspaces/:name/members/:userId')
   @Operation('workspace.members.manage')
+  @Describe('Change what a member may do.', {
+    body: memberFlags,
+    answers: { 200: member },
+    errors: ['workspace.not_found', 'auth.user.not_found', 'workspace.last_admin'],
+  })
   setFlags(
     @Caller() caller: Principal,
     @Param('name') name: string,
@@ -105,6 +144,10 @@ export class WorkspacesController {
 
   @Delete('/api/v1/workspaces/:name/members/:userId')
   @Operation('workspace.members.manage')
+  @Describe('Remove a member.', {
+    answers: { 204: nothing('Removed.') },
+    errors: ['workspace.not_found', 'auth.user.not_found', 'workspace.last_admin'],
+  })
   async removeMember(
     @Caller() caller: Principal,
     @Param('name') name: string,
@@ -115,6 +158,10 @@ export class WorkspacesController {
 
   @Delete('/api/v1/workspaces/:name/invitations/:email')
   @Operation('workspace.members.manage')
+  @Describe('Take an invitation back.', {
+    answers: { 204: nothing('Taken back.') },
+    errors: ['workspace.not_found', 'workspace.invitation.not_found'],
+  })
   async revokeInvitation(
     @Caller() caller: Principal,
     @Param('name') name: string,
@@ -127,6 +174,11 @@ export class WorkspacesController {
   @Post('/workspace/switch')
   @HttpCode(200)
   @Operation('workspace.switch')
+  @Describe('Work in another workspace with the same session.', {
+    body: choice,
+    answers: { 200: workspaceView },
+    errors: ['workspace.not_found', 'workspace.inactive', 'workspace.session_required'],
+  })
   async switchTo(
     @Caller() caller: Principal,
     @Req() request: Request,

@@ -36,6 +36,7 @@ export interface SourceLogin {
   datasource: string;
   username: string | null;
   secret: string | null;
+  credentialKind: CredentialKind;
   isReadonly: boolean;
 }
 

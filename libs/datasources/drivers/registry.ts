@@ -7,8 +7,17 @@ import type { DialectDriver } from './dialect-driver.js';
 export class DriverRegistry {
   readonly #drivers: ReadonlyMap<Dialect, DialectDriver>;
 
-  constructor(drivers: readonly DialectDriver[]) {
+  readonly #unavailable: ReadonlyMap<Dialect, string>;
+
+  /** @param unavailable dialects whose driver did not pass its self-test, and why */
+  constructor(drivers: readonly DialectDriver[], unavailable: ReadonlyMap<Dialect, string> = new Map()) {
     this.#drivers = new Map(drivers.map((driver) => [driver.dialect, driver]));
+    this.#unavailable = unavailable;
+  }
+
+  /** Why a dialect of this product cannot be used in this process. */
+  get unavailable(): ReadonlyMap<Dialect, string> {
+    return this.#unavailable;
   }
 
   find(dialect: Dialect): DialectDriver | undefined {
@@ -20,7 +29,7 @@ export class DriverRegistry {
     const driver = this.#drivers.get(dialect);
     if (driver) return driver;
     throw new PenstockError('datasource.driver_not_loaded', {
-      message: `This server has no driver for ${dialect}.`,
+      message: this.#unavailable.get(dialect) ?? `This server has no driver for ${dialect}.`,
       details: { dialect, loaded: [...this.#drivers.keys()] },
     });
   }

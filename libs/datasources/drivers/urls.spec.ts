@@ -7,6 +7,8 @@ import { NativeCalls } from './duckdb/native-calls.js';
 import { duckdbDriver } from './duckdb/duckdb.driver.js';
 import { DuckdbInstances } from './duckdb/instances.js';
 import { h2Driver } from './h2/h2.driver.js';
+import { loadMssql } from './mssql/library.js';
+import { mssqlDriver } from './mssql/mssql.driver.js';
 import { mysqlDriver } from './mysql/mysql.driver.js';
 import { postgresDriver } from './postgres/postgres.driver.js';
 import { parseStartupOptions } from './postgres/properties.js';
@@ -20,10 +22,11 @@ const PREFIXES: Partial<Record<Dialect, string>> = {
   POSTGRES: 'jdbc:postgresql:',
   MYSQL: 'jdbc:mysql:',
   H2: 'jdbc:h2:pg:',
+  MSSQL: 'jdbc:sqlserver:',
   SQLITE: 'jdbc:sqlite:',
   DUCKDB: 'jdbc:duckdb:',
 };
-const drivers = [postgresDriver, mysqlDriver, h2Driver, sqliteDriver, duckdb];
+const drivers = [postgresDriver, mysqlDriver, h2Driver, sqliteDriver, duckdb, mssqlDriver(await loadMssql())];
 
 /** `code reason` of each failure. */
 function defects(driver: (typeof drivers)[number], url: string, jdbc: Record<string, unknown> = {}): string[] {

@@ -6,7 +6,6 @@ import { DriverFailure } from '../drivers/driver-failure.js';
 import type { BoundStatement } from '../drivers/driver.js';
 import { DriverRegistry } from '../drivers/registry.js';
 import { DatasourcePools } from '../pool/datasource-pools.js';
-import type { PooledLease } from '../pool/pooled-lease.js';
 import { readBounded, readTimedOut, type BoundedRows, type ReadBounds } from './bounded-read.js';
 import { classifyProbe } from './classify-probe.js';
 import { queryPlan, type QueryPlan } from './query-plan.js';
@@ -46,10 +45,10 @@ export class BoundedProbe {
     const signal = AbortSignal.any([bounds.signal, budget]);
     let plan: QueryPlan | null = null;
     try {
+      if (explain) plan = await this.#plan(source.name, bound, signal);
       const lease = await this.pools.lease(source.name, 'read', signal);
       let outcome: 'ok' | 'destroy' = 'destroy';
       try {
-        if (explain) plan = await this.#plan(lease, bound, signal);
         const left = Math.round(bounds.timeoutMs - (performance.now() - started));
         const rows = await readBounded(lease, bound, { ...bounds, timeoutMs: Math.max(1, left) });
         outcome = 'ok';
@@ -65,15 +64,23 @@ export class BoundedProbe {
     }
   }
 
-  async #plan(lease: PooledLease, { sql, values }: BoundStatement, signal: AbortSignal): Promise<QueryPlan | null> {
-    const reading = this.drivers.get(lease.dialect).plan;
-    if (!reading) return null;
+  /** On a lease of its own: some engines end a session that explained what it could not. */
+  async #plan(name: string, { sql, values }: BoundStatement, signal: AbortSignal): Promise<QueryPlan | null> {
+    const lease = await this.pools.lease(name, 'read', signal);
+    let outcome: 'ok' | 'destroy' = 'destroy';
     try {
-      return queryPlan(reading, await lease.catalog({ sql: reading.statement(sql), values }, signal));
+      const reading = this.drivers.get(lease.dialect).plan;
+      const plan = reading
+        ? queryPlan(reading, await lease.catalog({ sql: reading.statement(sql), values }, signal))
+        : null;
+      outcome = 'ok';
+      return plan;
     } catch (error) {
       // What the engine will not explain it may still run; a text that is no plan is none.
       if (signal.aborted || !(error instanceof DriverFailure || isPenstockError(error))) throw error;
       return null;
+    } finally {
+      await lease.release(outcome);
     }
   }
 }

@@ -4,12 +4,14 @@ import type { TemplateRef } from '#libs/templates';
 
 /** A template that does not render at run time (contract 05 §5, 01 §4.4). */
 export function renderFailure(problem: RenderProblem, { id, version }: TemplateRef): PenstockError {
-  const { kind, message, reason, guard, line, column, expression, variable, missing, macroStack, library } = problem;
+  const { kind, message, reason, guard, line, column, expression, variable, missing, macroStack, library, excerpt } =
+    problem;
   const place = {
     template_id: id,
     template_version: version,
     line,
     column,
+    ...(excerpt === undefined ? {} : { excerpt }),
     ...(library === undefined ? {} : { library }),
   };
   if (kind === 'missing_parameter') {

@@ -7,6 +7,8 @@ import { glued } from '../runtime/standing-off.js';
 import { derived, STRING_TYPE } from '../runtime/taint.js';
 import {
   describe,
+  isNothing,
+  sequence,
   string,
   type BooleanValue,
   type DateValue,
@@ -45,7 +47,7 @@ export class BuiltinCall {
   arity(least: number, most = least): void {
     const given = this.count;
     if (given < least || given > most) {
-      const wanted = least === most ? `${least}` : `${least} to ${most}`;
+      const wanted = least === most ? `${least}` : most === Infinity ? `at least ${least}` : `${least} to ${most}`;
       throw this.fault(`expects ${wanted} arguments, got ${given === 0 ? 'none' : given}.`);
     }
     if (least > 0 && this.expr.args === null) throw this.fault(`expects ${least} arguments, got none.`);
@@ -71,6 +73,7 @@ export class BuiltinCall {
   sequence(): SequenceValue {
     const value = this.target();
     if (value.kind === 'sequence') return value;
+    if (isNothing(value)) return sequence([]);
     if (value.kind === 'fragment') throw fragmentFault(this.run, this.expr.target);
     throw this.run.fault(this.expr.target, `?${this.name} expected a sequence, found ${describe(value)}.`);
   }
@@ -103,6 +106,12 @@ export class BuiltinCall {
     if (value.kind === 'string') return value;
     if (value.kind === 'fragment') throw fragmentFault(this.run, arg);
     throw this.run.fault(arg, `?${this.name} expected a string argument, found ${describe(value)}.`);
+  }
+
+  /** An argument that may be anything with a text. */
+  coercedArgument(index: number): Text {
+    const arg = this.argument(index);
+    return toText(this.run, this.run.need(arg), arg);
   }
 
   indexArgument(index: number): number {

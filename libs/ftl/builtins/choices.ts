@@ -32,6 +32,7 @@ function withArgs(call: BuiltinCall): Value {
   const preset: MacroValue['preset'] = { positional: [], named: new Map(), last };
   if (args.kind === 'sequence') preset.positional = call.materialise(args);
   else if (args.kind === 'hash') {
+    if (macro.node.isFunction) throw call.fault('a function takes its arguments by position: give a sequence.');
     for (const { key, value } of args.entries() ?? []) {
       if (key.taint) throw call.fault('a run-time value cannot name a parameter.');
       if (value) preset.named.set(key.text, value);

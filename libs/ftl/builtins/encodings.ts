@@ -30,6 +30,18 @@ function url(call: BuiltinCall): Value {
 
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\f': '\\f', '\b': '\\b' };
 
+/**
+ * Escapes what could end a script, open a comment or close CDATA around the literal: `</`, `<!`, `<?`, `]]>`, `-->`. What
+ * stands at an edge may be completed by the text beside it, so it counts.
+ */
+function withoutMarkup(text: string, language: 'javascript' | 'json'): string {
+  const [less, greater] = language === 'json' ? ['\\u003C', '\\u003E'] : ['\\x3C', '\\>'];
+  return text
+    .replace(/(^|<)\//g, '$1\\/')
+    .replace(/<(?=[!?]|$)/g, less)
+    .replace(/(^[\]-]?|\]\]|--)>/g, (_all, before: string) => before + greater);
+}
+
 /** Escapes for the inside of a literal of `language`. */
 function literal(language: 'java' | 'javascript' | 'json'): Builtin {
   const unicode = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`;
@@ -44,10 +56,7 @@ function literal(language: 'java' | 'javascript' | 'json'): Builtin {
         : unicode(c);
     });
     if (language === 'javascript') text = text.replace(/'/g, "\\'");
-    if (language !== 'java') text = text.replaceAll('</', '<\\/').replace(/[\u007f-\u009f\u2028\u2029]/g, unicode);
-    if (language !== 'java') text = text.replace(/]]>/g, language === 'json' ? ']]\\u003E' : ']]\\>');
-    if (language !== 'java')
-      text = text.replace(/<!|<\?/g, (c) => (language === 'json' ? `\\u003C${c[1]!}` : `\\x3C${c[1]!}`));
+    if (language !== 'java') text = withoutMarkup(text, language).replace(/[\u007f-\u009f\u2028\u2029]/g, unicode);
     return call.string(text, source);
   };
 }

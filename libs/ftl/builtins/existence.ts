@@ -1,4 +1,4 @@
-import { boolean, string, type Value } from '../runtime/values.js';
+import { boolean, NOTHING, type Value } from '../runtime/values.js';
 import type { BuiltinCall, BuiltinFamily } from './builtin-call.js';
 
 export function hasContent(value: Value | undefined): boolean {
@@ -30,7 +30,7 @@ function firstPresent(call: BuiltinCall): Value | undefined {
 
 export const existence: BuiltinFamily = {
   exists: (call) => boolean(call.maybeTarget() !== undefined),
-  if_exists: (call) => call.maybeTarget() ?? string(''),
+  if_exists: (call) => call.maybeTarget() ?? NOTHING,
   has_content: (call) => boolean(hasContent(call.maybeTarget())),
   default: firstPresent,
 };

@@ -1,10 +1,11 @@
 import { formatDate } from '../dates/format-date.js';
+import { DAY } from '../dates/iso-form.js';
 import { parseDate } from '../dates/parse-date.js';
 import { formatNumber } from '../format/number-format.js';
-import { fragmentFault, toText } from '../runtime/coerce.js';
+import { fragmentFault, toIndex, toText } from '../runtime/coerce.js';
 import { patterned } from '../runtime/standing-off.js';
 import { derived } from '../runtime/taint.js';
-import { cut } from '../runtime/slices.js';
+import { cut, cutRange } from '../runtime/slices.js';
 import type { DateForm, Value } from '../runtime/values.js';
 import { describe } from '../runtime/values.js';
 import type { Builtin, BuiltinCall, BuiltinFamily } from './builtin-call.js';
@@ -31,13 +32,15 @@ function asString(call: BuiltinCall): Value {
     case 'date': {
       call.arity(1);
       const format = call.textArgument(0);
-      const text = formatDate(value, format.text, run.settings.zoneMinutes);
+      const text = formatDate(value, format.text, run.settings.zone);
       if (text === null) throw call.fault('the pattern has a letter that is not supported.');
       return call.string(patterned(text, format.text), value, format);
     }
     case 'string': {
       if (!call.expr.keyed) throw call.fault('a string takes no format.');
-      const at = call.indexArgument(0);
+      const key = call.value(0);
+      if (key.kind === 'sequence' && key.lazy) return cutRange(run, value, key, call.argument(0));
+      const at = toIndex(run, key, call.argument(0));
       if (at < 0 || at >= value.text.length) throw call.fault('the index is outside of the string.');
       return cut(value, at, at + 1);
     }
@@ -59,24 +62,23 @@ function parsed(form: DateForm): Builtin {
     const value = call.target();
     if (value.kind === 'date') return narrowed(call, value, form);
     const source = toText(call.run, value, call.expr.target);
-    const { dateFormat, timeFormat, datetimeFormat, zoneMinutes } = call.run.settings;
+    const { dateFormat, timeFormat, datetimeFormat, zone } = call.run.settings;
     const preset = form === 'date' ? dateFormat : form === 'time' ? timeFormat : datetimeFormat;
     const pattern = call.count > 0 ? call.textArgument(0).text : preset;
-    const micros = parseDate(source.text, form, pattern, zoneMinutes);
+    const micros = parseDate(source.text, form, pattern, zone);
     if (micros === null) throw call.fault(`the text is no ${form} of this pattern.`);
     const type = form === 'date' ? 'DATE' : form === 'time' ? 'TIME' : 'TIMESTAMP';
     return { kind: 'date', form, micros, taint: derived({ type }, source.taint) };
   };
 }
 
-const DAY = 86_400_000_000n;
-
 function narrowed(call: BuiltinCall, value: Value & { kind: 'date' }, form: DateForm): Value {
   if (value.form === form) return value;
   if (value.form !== 'datetime') throw call.fault(`a ${value.form} cannot become a ${form}.`);
-  const ofDay = ((value.micros % DAY) + DAY) % DAY;
+  const local = value.micros + BigInt(call.run.settings.zone.offsetAt(value.micros)) * 60_000_000n;
+  const ofDay = ((local % DAY) + DAY) % DAY;
   const taint = derived({ type: form === 'date' ? 'DATE' : 'TIME' }, value.taint);
-  return { kind: 'date', form, micros: form === 'time' ? ofDay : value.micros - ofDay, taint };
+  return { kind: 'date', form, micros: form === 'time' ? ofDay : local - ofDay, taint };
 }
 
 export const formats: BuiltinFamily = {

@@ -1,10 +1,11 @@
 import { fragmentFault } from '../runtime/coerce.js';
 import { derived, STRING_TYPE } from '../runtime/taint.js';
-import { describe, integer, sequence, string, type HashEntry, type Value } from '../runtime/values.js';
+import { describe, integer, isNothing, sequence, string, type HashEntry, type Value } from '../runtime/values.js';
 import type { BuiltinCall, BuiltinFamily } from './builtin-call.js';
 
 function entriesOf(call: BuiltinCall): HashEntry[] {
   const value = call.target();
+  if (isNothing(value)) return [];
   if (value.kind === 'fragment') throw fragmentFault(call.run, call.expr.target);
   const entries = value.kind === 'hash' ? value.entries() : null;
   if (!entries)

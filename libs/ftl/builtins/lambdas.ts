@@ -53,6 +53,20 @@ function firstNot(items: (Value | undefined)[], keep: (item: Value | undefined) 
   return at < 0 ? items.length : at;
 }
 
+/** Asks for no item behind the first that fails: the source may have no end. */
+function takeWhile(call: BuiltinCall): Value {
+  const keep = test(call);
+  const source = call.sequence();
+  const taken: (Value | undefined)[] = [];
+  for (let i = 0; i < source.size; i++) {
+    const item = source.at(i);
+    if (!keep(item)) break;
+    taken.push(item);
+    call.run.budget.collection(taken.length);
+  }
+  return sequence(taken);
+}
+
 function map(call: BuiltinCall): Value {
   const change = functionOf(call);
   const items = call.items().map((item) => {
@@ -66,7 +80,7 @@ function map(call: BuiltinCall): Value {
 
 export const lambdas: BuiltinFamily = {
   filter: tested((items, keep) => items.filter(keep)),
-  take_while: tested((items, keep) => items.slice(0, firstNot(items, keep))),
+  take_while: takeWhile,
   drop_while: tested((items, keep) => items.slice(firstNot(items, keep))),
   map,
 };

@@ -1,7 +1,7 @@
 import * as decimal from '../decimal.js';
 import { checkedSize, exact, plainNumber } from '../runtime/coerce.js';
 import { derivedNumber } from '../runtime/number-taint.js';
-import { STRING_TYPE, type Taint } from '../runtime/taint.js';
+import { APPROXIMATE_TYPE, derived, STRING_TYPE, type Taint } from '../runtime/taint.js';
 import { boolean, number, type NumberValue, type Value } from '../runtime/values.js';
 import type { Builtin, BuiltinCall, BuiltinFamily } from './builtin-call.js';
 
@@ -20,8 +20,9 @@ const narrow = (bits: number): Builtin => whole((value) => BigInt.asIntN(bits, d
 
 function abs(call: BuiltinCall): Value {
   const value = call.number();
-  if (typeof value.number === 'number' && !Number.isFinite(value.number))
-    return number(Math.abs(value.number), value.taint);
+  if (typeof value.number === 'number' && !Number.isFinite(value.number)) {
+    return number(Math.abs(value.number), derived(APPROXIMATE_TYPE, value.taint));
+  }
   const digits = exact(call.run, value, call.expr.target);
   const result = digits.unscaled < 0n ? decimal.negate(digits) : digits;
   return number(result, derivedNumber(result, value));

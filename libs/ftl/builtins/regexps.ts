@@ -18,8 +18,8 @@ function flagsAt(call: BuiltinCall, index: number, refused = ''): RegexFlags {
   return flags;
 }
 
-function regex(call: BuiltinCall, pattern: string, flags: RegexFlags): RegExp {
-  const compiled = compileRegex(flags.regex ? pattern : escapeRegex(pattern), flags);
+function regex(call: BuiltinCall, pattern: string, flags: RegexFlags, whole = false): RegExp {
+  const compiled = compileRegex(flags.regex ? pattern : escapeRegex(pattern), flags, whole);
   if (!compiled.ok) throw call.fault(compiled.message);
   return compiled.regex;
 }
@@ -27,8 +27,8 @@ function regex(call: BuiltinCall, pattern: string, flags: RegexFlags): RegExp {
 function replace(call: BuiltinCall): Value {
   call.arity(2, 3);
   const source = call.text();
-  const what = call.textArgument(0);
-  const by = call.textArgument(1);
+  const what = call.coercedArgument(0);
+  const by = call.coercedArgument(1);
   const flags = flagsAt(call, 2);
   call.run.budget.spend(source.text.length);
   const pattern = regex(call, what.text, flags);
@@ -68,10 +68,11 @@ function javaReplacement(call: BuiltinCall, by: string): (match: RegExpExecArray
 function split(call: BuiltinCall): Value {
   call.arity(1, 2);
   const source = call.text();
-  const by = call.textArgument(0);
+  const by = call.coercedArgument(0);
   const flags = flagsAt(call, 1, 'f');
   call.run.budget.spend(source.text.length);
   const pattern = regex(call, by.text, flags);
+  if (source.text === '' && by.text === '' && !flags.regex) return sequence([]);
   const pieces: string[] = [];
   let from = 0;
   for (const match of source.text.matchAll(pattern)) {
@@ -91,12 +92,12 @@ function split(call: BuiltinCall): Value {
 function matches(call: BuiltinCall): Value {
   call.arity(1, 2);
   const given = call.text();
-  const { text: pattern, taint } = call.textArgument(0);
+  const { text: pattern, taint } = call.coercedArgument(0);
   const source = { ...given, taint: given.taint ?? taint };
   const flags = { ...flagsAtForMatches(call), regex: true };
   call.run.budget.spend(source.text.length);
   const inner = regex(call, pattern, flags);
-  const outer = regex(call, `^(?:${pattern})$`, { ...flags, multiline: false });
+  const outer = regex(call, pattern, flags, true);
   const whole = outer.exec(source.text);
   const groupCount = new RegExp(`(?:${inner.source})|`, inner.flags).exec('')!.length;
   const found: RegExpExecArray[] = [];

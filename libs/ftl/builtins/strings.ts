@@ -1,7 +1,7 @@
 import { parseDecimal } from '../decimal.js';
 import { boolean, integer, number, sequence, type Value } from '../runtime/values.js';
 import { authorText, type Text } from '../runtime/standing-off.js';
-import { BIGDECIMAL_TYPE, derived } from '../runtime/taint.js';
+import { APPROXIMATE_TYPE, BIGDECIMAL_TYPE, derived } from '../runtime/taint.js';
 import type { Builtin, BuiltinCall, BuiltinFamily } from './builtin-call.js';
 
 const mapped = (change: (text: string) => string): Builtin => {
@@ -123,10 +123,20 @@ function wordList(call: BuiltinCall): Value {
   return sequence(words.map((word) => call.string(word, source)));
 }
 
+const SPECIAL_NUMBERS: ReadonlyMap<string, number> = new Map([
+  ['NaN', NaN],
+  ['INF', Infinity],
+  ['-INF', -Infinity],
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+]);
+
 function toNumber(call: BuiltinCall): Value {
   const value = call.target();
   if (value.kind === 'number') return value;
   const { text, taint } = call.text();
+  const special = SPECIAL_NUMBERS.get(text);
+  if (special !== undefined) return number(special, derived(APPROXIMATE_TYPE, taint));
   if (text.length > 1002) throw call.fault('the text is no number.', { reason: 'number_too_large' });
   const plainText = expandExponent(text);
   const parsed = plainText === null ? null : parseDecimal(plainText);
@@ -135,8 +145,8 @@ function toNumber(call: BuiltinCall): Value {
 }
 
 function expandExponent(text: string): string | null {
-  const match = /^([-+]?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d{1,3}))?$/.exec(text);
-  if (!match) return null;
+  const match = /^([-+]?)(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d{1,3}))?$/.exec(text);
+  if (!match || !/^[-+]?\.?\d/.test(text)) return null;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
   const shift = Number(exponent);
   if (shift === 0) return text.replace(/[eE].*$/, '');

@@ -1,5 +1,5 @@
 import { fragmentFault } from '../runtime/coerce.js';
-import { boolean, type Value } from '../runtime/values.js';
+import { boolean, isNothing, type Value } from '../runtime/values.js';
 import type { Builtin, BuiltinFamily } from './builtin-call.js';
 
 function test(check: (value: Value) => boolean): Builtin {
@@ -11,7 +11,7 @@ function test(check: (value: Value) => boolean): Builtin {
 }
 
 const isKind = (...kinds: Value['kind'][]): Builtin => test((value) => kinds.includes(value.kind));
-const isSequence = (value: Value): boolean => value.kind === 'sequence' && value.indexable;
+const isSequence = (value: Value): boolean => (value.kind === 'sequence' && value.indexable) || isNothing(value);
 
 export const types: BuiltinFamily = {
   is_string: isKind('string'),
@@ -21,9 +21,9 @@ export const types: BuiltinFamily = {
   is_indexable: test(isSequence),
   is_collection: test((value) => value.kind === 'sequence' && (!value.indexable || value.whole !== undefined)),
   is_collection_ex: test((value) => value.kind === 'sequence' && !value.indexable && Number.isFinite(value.size)),
-  is_enumerable: isKind('sequence'),
-  is_hash: isKind('hash'),
-  is_hash_ex: test((value) => value.kind === 'hash' && value.entries() !== null),
+  is_enumerable: test((value) => value.kind === 'sequence' || isNothing(value)),
+  is_hash: test((value) => value.kind === 'hash' || isNothing(value)),
+  is_hash_ex: test((value) => (value.kind === 'hash' && value.entries() !== null) || isNothing(value)),
   is_macro: isKind('macro'),
   is_directive: isKind('directive', 'macro'),
   is_method: test((value) => value.kind === 'method'),

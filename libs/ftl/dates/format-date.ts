@@ -1,5 +1,7 @@
-import { civilFromDays, daysFromCivil, formatDate as isoDate, formatTime, splitTimestamp } from '#libs/typesystem';
+import { civilFromDays, daysFromCivil, splitTimestamp } from '#libs/typesystem';
 import type { DateForm } from '../runtime/values.js';
+import { isoFormOf, isoText, offsetText } from './iso-form.js';
+import type { Zone } from './zone.js';
 
 interface Moment {
   form: DateForm;
@@ -26,10 +28,12 @@ export const MONTHS = [
  * A date as text: `iso`/`xs` forms, or a Java pattern of the letters `y M d H h m s S a E Z X` (contract 05 §4.5).
  * Null: the pattern has a letter outside of them.
  */
-export function formatDate(value: Moment, pattern: string, zoneMinutes: number): string | null {
-  const shift = value.form === 'time' ? 0n : BigInt(zoneMinutes) * 60_000_000n;
+export function formatDate(value: Moment, pattern: string, zone: Zone): string | null {
+  const iso = isoFormOf(pattern);
+  if (iso) return isoText(value.form, value.micros, iso, zone);
+  const zoneMinutes = zone.offsetAt(value.form === 'datetime' ? value.micros : 0n);
+  const shift = value.form === 'datetime' ? BigInt(zoneMinutes) * 60_000_000n : 0n;
   const local = splitTimestamp(value.micros + shift);
-  if (pattern === '' || /^(iso|xs)\b/.test(pattern)) return isoText(value.form, local, zoneMinutes);
   let out = '';
   for (const piece of pattern.matchAll(/'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']/g)) {
     if (piece[1] !== undefined) out += piece[1] === '' ? "'" : piece[1].replaceAll("''", "'");
@@ -41,20 +45,6 @@ export function formatDate(value: Moment, pattern: string, zoneMinutes: number):
     }
   }
   return out;
-}
-
-function isoText(form: DateForm, local: { days: number; micros: number }, zoneMinutes: number): string {
-  const time = formatTime(local.micros).replace(/0+$/, '');
-  const clock = local.micros % 1_000_000 === 0 ? formatTime(local.micros).slice(0, 8) : time;
-  if (form === 'time') return clock;
-  if (form === 'date') return isoDate(local.days);
-  return `${isoDate(local.days)}T${clock}${zoneMinutes === 0 ? 'Z' : offset(zoneMinutes, ':')}`;
-}
-
-function offset(minutes: number, separator: string): string {
-  const size = Math.abs(minutes);
-  const two = (n: number): string => String(n).padStart(2, '0');
-  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}${separator}${two(size % 60)}`;
 }
 
 function field(
@@ -92,10 +82,10 @@ function field(
       return width < 4 ? name.slice(0, 3) : name;
     }
     case 'Z':
-      return offset(zoneMinutes, '');
+      return offsetText(zoneMinutes, '');
     case 'X':
       if (zoneMinutes === 0) return 'Z';
-      return width === 1 ? offset(zoneMinutes, '').slice(0, 3) : offset(zoneMinutes, width === 3 ? ':' : '');
+      return width === 1 ? offsetText(zoneMinutes, '').slice(0, 3) : offsetText(zoneMinutes, width === 3 ? ':' : '');
     default:
       return null;
   }

@@ -1,30 +1,13 @@
-import { daysFromCivil, daysInMonth, parseDateText, parseTimeText, parseTimestampText } from '#libs/typesystem';
+import { daysFromCivil, daysInMonth } from '#libs/typesystem';
 import type { DateForm } from '../runtime/values.js';
-import { parseZone } from '../runtime/settings.js';
 import { MONTHS } from './format-date.js';
-
-const DAY = 86_400_000_000n;
+import { DAY, isoFormOf, parseIso } from './iso-form.js';
+import { instantOf, parseOffset, type Zone } from './zone.js';
 
 /** Microseconds of a text in an `iso`/`xs` form or a Java pattern of contract 05 §4.5; null if it does not fit. */
-export function parseDate(text: string, form: DateForm, pattern: string, zoneMinutes: number): bigint | null {
-  if (pattern === '' || /^(iso|xs)\b/.test(pattern)) return parseIso(text, form);
-  return parsePattern(text, form, pattern, zoneMinutes);
-}
-
-function parseIso(text: string, form: DateForm): bigint | null {
-  if (form === 'date') {
-    const days = parseDateText(text.replace(/^(\d{4}-\d{2}-\d{2})(?:T.*|Z|[+-]\d{2}:?\d{2})?$/, '$1'));
-    return days === null ? null : BigInt(days) * DAY;
-  }
-  if (form === 'time') {
-    const micros = parseTimeText(withSeconds(text.replace(/Z$/, '')));
-    return micros === null ? null : BigInt(micros);
-  }
-  return parseTimestampText(/(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`);
-}
-
-function withSeconds(text: string): string {
-  return /^\d{2}:\d{2}$/.test(text) ? `${text}:00` : text;
+export function parseDate(text: string, form: DateForm, pattern: string, zone: Zone): bigint | null {
+  const iso = isoFormOf(pattern);
+  return iso ? parseIso(text, form, iso, zone) : parsePattern(text, form, pattern, zone);
 }
 
 interface Fields {
@@ -36,11 +19,12 @@ interface Fields {
   s: number;
   S: number;
   pm: boolean | null;
-  zone: number;
+  /** Minutes of an offset in the text. */
+  offset: number | null;
 }
 
-function parsePattern(text: string, form: DateForm, pattern: string, zoneMinutes: number): bigint | null {
-  const fields: Fields = { y: 1970, M: 1, d: 1, H: 0, m: 0, s: 0, S: 0, pm: null, zone: zoneMinutes };
+function parsePattern(text: string, form: DateForm, pattern: string, zone: Zone): bigint | null {
+  const fields: Fields = { y: 1970, M: 1, d: 1, H: 0, m: 0, s: 0, S: 0, pm: null, offset: null };
   let at = 0;
   const pieces = [...pattern.matchAll(/'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']/g)];
   for (const [index, piece] of pieces.entries()) {
@@ -55,21 +39,22 @@ function parsePattern(text: string, form: DateForm, pattern: string, zoneMinutes
     if (used === 0) return null;
     at += used;
   }
-  return at === text.length ? combine(fields, form) : null;
+  return at === text.length ? combine(fields, form, zone) : null;
 }
 
 /** Reads one field; answers how many characters it took, 0 if it does not fit. */
 function readField(fields: Fields, letter: string, width: number, text: string, glued: boolean): number {
   if (letter === 'a') return readWord(text, ['AM', 'PM'], (i) => (fields.pm = i === 1));
   if (letter === 'M' && width >= 3) {
-    return readWord(text, width === 3 ? MONTHS.map((name) => name.slice(0, 3)) : MONTHS, (i) => (fields.M = i + 1));
+    const month = (index: number): number => (fields.M = (index % 12) + 1);
+    return readWord(text, [...MONTHS, ...MONTHS.map((name) => name.slice(0, 3))], month);
   }
   if (letter === 'E') return /^[A-Za-z]+/.exec(text)?.[0].length ?? 0;
   if (letter === 'X' || letter === 'Z') {
     const zone = /^(?:Z|[+-]\d{2}(?::?\d{2})?)/.exec(text)?.[0];
-    const minutes = zone === undefined ? null : parseZone(zone);
+    const minutes = zone === undefined ? null : parseOffset(zone);
     if (zone === undefined || minutes === null) return 0;
-    fields.zone = minutes;
+    fields.offset = minutes;
     return zone.length;
   }
   const digits = new RegExp(`^\\d{1,${glued ? width : 9}}`).exec(text)?.[0];
@@ -90,13 +75,14 @@ function readWord(text: string, words: readonly string[], take: (index: number) 
   return words[at]!.length;
 }
 
-function combine(fields: Fields, form: DateForm): bigint | null {
-  const { y, M, d, m, s, S, zone } = fields;
+function combine(fields: Fields, form: DateForm, zone: Zone): bigint | null {
+  const { y, M, d, m, s, S, offset } = fields;
   const H = fields.pm === null ? fields.H : (fields.H % 12) + (fields.pm ? 12 : 0);
   if (M < 1 || M > 12 || d < 1 || y < 1 || y > 9999 || d > daysInMonth(y, M)) return null;
   if (H > 23 || m > 59 || s > 59 || S > 999) return null;
   const ofDay = BigInt(((H * 60 + m) * 60 + s) * 1000 + S) * 1000n;
   if (form === 'time') return ofDay;
   const day = BigInt(daysFromCivil(y, M, d)) * DAY;
-  return form === 'date' ? day : day + ofDay - BigInt(zone) * 60_000_000n;
+  if (form === 'date') return day;
+  return offset === null ? instantOf(day + ofDay, zone) : day + ofDay - BigInt(offset) * 60_000_000n;
 }

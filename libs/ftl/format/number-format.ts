@@ -23,8 +23,8 @@ const NAMED: Readonly<Record<string, string>> = {
 export function formatNumber(value: Decimal | number, format: string): string | null {
   if (typeof value === 'number' && !Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '∞' : '-∞';
   const exact = typeof value === 'number' ? fromDouble(value) : value;
-  if (format === 'plain' || format === '') return plain(exact);
-  if (format === 'computer' || format === 'c') return plain(trimTo(exact, 0));
+  if (format === 'plain') return plain(exact);
+  if (format === 'computer' || format === 'c' || format === '') return plain(trimTo(exact, 0));
   const pattern = parsePattern(NAMED[format] ?? format);
   return pattern && applyPattern(exact, pattern);
 }
@@ -45,7 +45,7 @@ function parsePattern(source: string): Pattern | null {
     } else if ('0#,.'.includes(c)) {
       if (side === 1) return null;
       digits += c;
-    } else if (c === ';') {
+    } else if (';‰¤'.includes(c)) {
       return null;
     } else {
       if (digits !== '') side = 1;
@@ -53,7 +53,7 @@ function parsePattern(source: string): Pattern | null {
       text[side] += c;
     }
   }
-  const shape = digits.replace(/,/g, '').match(/^(#*)(0*)(?:\.(0*)(#*))?$/);
+  const shape = withDigit(digits.replace(/,/g, '')).match(/^(#*)(0*)(?:\.(0*)(#*))?$/);
   if (!shape || digits === '' || digits === '.') return null;
   const integer = digits.split('.')[0]!;
   const comma = integer.lastIndexOf(',');
@@ -67,6 +67,12 @@ function parsePattern(source: string): Pattern | null {
     grouping: comma < 0 ? 0 : integer.length - comma - 1,
     percent,
   };
+}
+
+/** Without a `0` the digit beside the point is one: `#.##` prints 0.5, `.##` prints .5. */
+function withDigit(digits: string): string {
+  if (digits.includes('0')) return digits;
+  return digits.startsWith('.') ? digits.replace('.#', '.0') : digits.replace('#.', '0.');
 }
 
 function applyPattern(value: Decimal, pattern: Pattern): string {

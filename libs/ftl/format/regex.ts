@@ -1,3 +1,5 @@
+import { translatePattern } from './java-pattern.js';
+
 /** Flags of `?matches ?replace ?split`: case, multiline, dot-all, comments, regex, first only. */
 export interface RegexFlags {
   ignoreCase: boolean;
@@ -21,28 +23,19 @@ export function parseFlags(text: string): RegexFlags | null {
   };
 }
 
-/** What Java and JavaScript read differently, or only Java knows (contract 05 §4.6). */
-const JAVA_ONLY: readonly [RegExp, string][] = [
-  [/\\[QE]/, '\\Q…\\E'],
-  [/\\[AGzZ]/, 'the anchors \\A \\G \\z \\Z'],
-  [/[*+?}]\+/, 'possessive quantifiers'],
-  [/\\p\{|\[:|\\P\{/, 'POSIX and Unicode classes'],
-  [/&&/, 'class intersection'],
-  [/\(\?(?![:=!]|<[=!]|<[A-Za-z])/, 'inline flags and atomic groups'],
-  [/\\[hHRXeac0]/, 'escapes only Java knows'],
-];
-
 export type CompiledRegex = { ok: true; regex: RegExp } | { ok: false; message: string };
 
-/** A pattern of the common subset of Java and JavaScript as a global, non-sticky RegExp. */
-export function compileRegex(pattern: string, flags: RegexFlags): CompiledRegex {
+/** A pattern of the common subset of Java and JavaScript as a global RegExp; `whole`: it must match from end to end. */
+export function compileRegex(pattern: string, flags: RegexFlags, whole = false): CompiledRegex {
   const source = flags.comments ? withoutComments(pattern) : pattern;
-  const bare = source.replace(/\\\\/g, '  ');
-  const refused = JAVA_ONLY.find(([test]) => test.test(bare));
-  if (refused) return { ok: false, message: `the pattern uses ${refused[1]}, which is not supported.` };
-  const letters = `g${flags.ignoreCase ? 'i' : ''}${flags.multiline ? 'm' : ''}${flags.dotAll ? 's' : ''}`;
+  const translated = translatePattern(source, flags);
+  if (!translated.ok) return { ok: false, message: `the pattern uses ${translated.uses}, which is not supported.` };
+  const letters = `gu${flags.ignoreCase ? 'i' : ''}${flags.multiline ? 'm' : ''}${flags.dotAll ? 's' : ''}`;
   try {
-    return { ok: true, regex: new RegExp(source, letters) };
+    return {
+      ok: true,
+      regex: new RegExp(whole ? `(?<![^])(?:${translated.source})(?![^])` : translated.source, letters),
+    };
   } catch (error) {
     if (error instanceof SyntaxError) return { ok: false, message: 'the pattern is malformed.' };
     throw error;
@@ -56,5 +49,5 @@ function withoutComments(pattern: string): string {
 }
 
 export function escapeRegex(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }

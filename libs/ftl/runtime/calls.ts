@@ -75,7 +75,8 @@ const MAX_STACK_SHOWN = 19;
 function withPreset(given: BoundArguments, preset: NonNullable<MacroValue['preset']>): BoundArguments {
   const { positional, named } = preset;
   const joined = preset.last ? [...given.positional, ...positional] : [...positional, ...given.positional];
-  return { positional: joined, named: new Map([...named, ...given.named]), nested: given.nested };
+  const first = preset.last ? [...given.named].filter(([, value]) => value !== undefined) : [];
+  return { positional: joined, named: new Map([...first, ...named, ...given.named]), nested: given.nested };
 }
 
 /** Puts the arguments into the locals; answers the parameters still without a value. */

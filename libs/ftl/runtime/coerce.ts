@@ -16,7 +16,7 @@ export function toText(run: Interpretation, value: Value, span: Span): Text {
     case 'number':
       return { text: numberText(run, value, span), taint: value.taint, numeric: true };
     case 'boolean':
-      return { text: value.truth ? 'true' : 'false', taint: value.taint, numeric: false };
+      return { text: run.settings.booleanFormat[value.truth ? 0 : 1], taint: value.taint, numeric: false };
     case 'date':
       return { text: dateText(run, value), taint: value.taint, numeric: true };
     case 'fragment':
@@ -49,9 +49,9 @@ function numberText(run: Interpretation, value: NumberValue, span: Span): string
 }
 
 function dateText(run: Interpretation, value: DateValue): string {
-  const { dateFormat, timeFormat, datetimeFormat, zoneMinutes } = run.settings;
+  const { dateFormat, timeFormat, datetimeFormat, zone } = run.settings;
   const pattern = value.form === 'date' ? dateFormat : value.form === 'time' ? timeFormat : datetimeFormat;
-  return formatDate(value, pattern, zoneMinutes) ?? formatDate(value, 'iso', zoneMinutes)!;
+  return formatDate(value, pattern, zone) ?? formatDate(value, 'iso', zone)!;
 }
 
 export function needText(run: Interpretation, expr: Expr): Text {

@@ -5,6 +5,7 @@ import { asNumber, exact, fragmentFault, needBoolean, toIndex, toText } from './
 import { guarded } from './guarded.js';
 import type { Interpretation } from './interpretation.js';
 import { arithmetic, comparison, isComparison, plus } from './operators.js';
+import { APPROXIMATE_TYPE, derived } from './taint.js';
 import { lookup, specialVariable } from './variables.js';
 import { cut, cutRange, sliceSequence } from './slices.js';
 import { interpolateLiteral } from './literal.js';
@@ -12,6 +13,8 @@ import {
   boolean,
   describe,
   hash,
+  isNothing,
+  NOTHING,
   number,
   range,
   sequence,
@@ -78,11 +81,12 @@ function hashEntry(run: Interpretation, key: Expr, value: Expr): HashEntry {
 function withFallback(run: Interpretation, expr: Extract<Expr, { kind: 'default' }>): Value | undefined {
   const value = guarded(run, expr.target);
   if (value !== undefined) return value;
-  return expr.fallback ? run.evaluate(expr.fallback) : string('');
+  return expr.fallback ? run.evaluate(expr.fallback) : NOTHING;
 }
 
 function member(run: Interpretation, blamed: Expr, target: Value, name: string): Value | undefined {
   if (target.kind === 'hash') return target.get(name);
+  if (isNothing(target)) return undefined;
   if (target.kind === 'fragment') throw fragmentFault(run, blamed);
   throw run.fault(blamed, `Expected a hash, found ${describe(target)}.`);
 }
@@ -97,6 +101,7 @@ function indexed(run: Interpretation, expr: Extract<Expr, { kind: 'index' }>): V
       if (!target.indexable) throw run.fault(expr.target, 'This collection has no indexes.');
       return target.at(at);
     }
+    if (isNothing(target)) return undefined;
     const source = toText(run, target, expr.target);
     if (at < 0 || at >= source.text.length) throw run.fault(expr.index, 'The index is outside of the string.');
     return cut(source, at, at + 1);
@@ -112,8 +117,8 @@ function sliced(
   key: Value,
 ): Value | undefined {
   if (key.kind !== 'sequence') throw run.fault(expr.index, `Expected a range, found ${describe(key)}.`);
-  if (target.kind === 'sequence') return sliceSequence(run, target, key, expr);
-  return cutRange(run, toText(run, target, expr.target), key, expr);
+  if (target.kind === 'sequence') return sliceSequence(run, target, key, expr.index);
+  return cutRange(run, toText(run, target, expr.target), key, expr.index);
 }
 
 function call(run: Interpretation, expr: Extract<Expr, { kind: 'call' }>): Value | undefined {
@@ -138,7 +143,9 @@ function unary(run: Interpretation, op: '+' | '-' | '!', operand: Expr): Value {
 }
 
 function negative(run: Interpretation, value: NumberValue, operand: Expr): NumberValue {
-  if (typeof value.number === 'number' && !Number.isFinite(value.number)) return number(-value.number, value.taint);
+  if (typeof value.number === 'number' && !Number.isFinite(value.number)) {
+    return number(-value.number, derived(APPROXIMATE_TYPE, value.taint));
+  }
   if (value.taint === null) return number(negate(exact(run, value, operand)));
   return arithmetic(run, '-', number(ZERO), value, operand);
 }

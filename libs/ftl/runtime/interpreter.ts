@@ -118,11 +118,14 @@ function missingName(expr: Expr): string | null {
       return `.${expr.name}`;
     case 'paren':
       return missingName(expr.inner);
+    case 'escaped':
+      return missingName(expr.body);
     default:
       return null;
   }
 }
 
 function blamed(expr: Expr): Span {
+  if (expr.kind === 'escaped') return blamed(expr.body);
   return expr.kind === 'paren' ? blamed(expr.inner) : expr;
 }

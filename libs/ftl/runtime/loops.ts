@@ -3,7 +3,7 @@ import { fragmentFault } from './coerce.js';
 import type { Interpretation } from './interpretation.js';
 import type { Signal } from './signal.js';
 import type { Frame, ItemSource, LoopTurn } from './scopes.js';
-import { describe, type Value } from './values.js';
+import { describe, isNothing, type Value } from './values.js';
 
 export function listDirective(run: Interpretation, node: ListNode): Signal {
   const source = sourceOf(run, run.need(node.source), node);
@@ -31,6 +31,7 @@ function sourceOf(run: Interpretation, value: Value, node: ListNode): ItemSource
     return { size: entries.length, paired: true, at: (i) => [entries[i]!.key, entries[i]!.value] };
   }
   if (value.kind === 'sequence') return { size: value.size, paired: false, at: (i) => [value.at(i)] };
+  if (isNothing(value)) return { size: 0, paired: false, at: () => [] };
   if (value.kind === 'fragment') throw fragmentFault(run, node.source);
   throw run.fault(node.source, `Expected a sequence or hash, found ${describe(value)}.`);
 }
@@ -46,7 +47,7 @@ function loop(
     throw run.fault(node, needed);
   }
   const { scope } = run;
-  const turn: LoopTurn = { index: 0, hasNext: true };
+  const turn: LoopTurn = { name: names[0], index: 0, hasNext: true };
   const vars = new Map<string, Value | undefined>();
   const frame: Frame = { vars, loop: turn, parent: scope.frame };
   run.scope = { ...scope, frame, items: null };

@@ -6,7 +6,7 @@ import { derivedNumber } from './number-taint.js';
 import { Output } from './output.js';
 import { glued } from './standing-off.js';
 import { writeValue } from './printing.js';
-import { boolean, describe, hash, number, sequence, type NumberValue, type Value } from './values.js';
+import { boolean, describe, hash, isNothing, number, sequence, type NumberValue, type Value } from './values.js';
 
 /** `+`: numbers add, sequences and hashes join, everything else concatenates as text (contract 05 §4.1). */
 export function plus(run: Interpretation, left: Value, right: Value, span: Span): Value {
@@ -19,11 +19,15 @@ export function plus(run: Interpretation, left: Value, right: Value, span: Span)
   }
   if (left.kind === 'hash' && right.kind === 'hash') return joinHashes(run, left, right);
   if (left.kind === 'fragment' || right.kind === 'fragment') return joinFragments(run, left, right, span);
+  if (isNothing(left) && isStructure(right)) return right;
+  if (isNothing(right) && isStructure(left)) return left;
   const a = toText(run, left, span);
   const b = toText(run, right, span);
   run.budget.string(a.text.length + b.text.length);
   return glued([a, b]);
 }
+
+const isStructure = (value: Value): boolean => value.kind === 'sequence' || value.kind === 'hash';
 
 function* items(value: Value & { kind: 'sequence' }): Generator<Value | undefined> {
   for (let i = 0; i < value.size; i++) yield value.at(i);

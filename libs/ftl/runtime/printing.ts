@@ -4,7 +4,7 @@ import type { Span } from '../syntax/nodes.js';
 import { toText } from './coerce.js';
 import type { Interpretation } from './interpretation.js';
 import type { BindPart, Output } from './output.js';
-import { BOOLEAN_TYPE, STRING_TYPE, type Taint } from './taint.js';
+import { APPROXIMATE_TYPE, BOOLEAN_TYPE, STRING_TYPE, type Taint } from './taint.js';
 import type { Value } from './values.js';
 
 /** Prints a value: text where it is the author's, a bind where it is a run-time value (contract 05 §5). */
@@ -33,6 +33,9 @@ export function bindOf(run: Interpretation, value: Value, taint: Taint, text: st
 export function typedValue(value: Value, type: ColumnType, text: string): { type: ColumnType; value: CanonicalValue } {
   switch (value.kind) {
     case 'number':
+      if (typeof value.number === 'number' && !Number.isFinite(value.number)) {
+        return { type: APPROXIMATE_TYPE, value: value.number };
+      }
       return numberBind(typeof value.number === 'number' ? fromDouble(value.number) : value.number, type);
     case 'boolean':
       return { type: BOOLEAN_TYPE, value: value.truth };

@@ -4,6 +4,8 @@ import type { Namespace, Value } from './values.js';
 
 /** One turn of a loop; answers `?index` and its kin. */
 export interface LoopTurn {
+  /** The loop's first variable: the one with `x_index` and `x_has_next`. */
+  readonly name: string;
   index: number;
   hasNext: boolean;
 }

@@ -13,9 +13,7 @@ interface Bounds {
 }
 
 function boundsOf(range: SequenceValue): Bounds {
-  const first = numberAt(range, 0);
-  const second = numberAt(range, 1);
-  return { start: first, size: range.size, step: second !== null && second < first ? -1 : 1 };
+  return { start: numberAt(range, 0), size: range.size, step: range.step ?? 1 };
 }
 
 function numberAt(range: SequenceValue, index: number): number {
@@ -34,12 +32,18 @@ export function cutRange(run: Interpretation, source: Text, range: SequenceValue
   const { start, size, step } = boundsOf(range);
   const { length } = source.text;
   const end = size === Infinity ? length : step === 1 ? start + size : start - size + 2;
-  if (start < 0 || start > length || (size !== Infinity && step === 1 && end > length && !range.clips)) {
+  if (
+    start < 0 ||
+    start > length ||
+    (step === -1 && start === length) ||
+    (size !== Infinity && step === 1 && end > length && !range.clips)
+  ) {
     throw run.fault(span, 'The range leaves the string.');
   }
   if (step === -1 && size > 1) {
-    // FreeMarker takes the downward range of two as the empty string and refuses longer ones.
-    if (size > 2) throw run.fault(span, 'A string slice needs an upward range.');
+    if (range.clips && start === 0) return cut(source, 0, 1);
+    // FreeMarker takes a range such as 2..1 as the empty string and refuses longer ones and those of a length.
+    if (size > 2 || range.clips) throw run.fault(span, 'A string slice needs an upward range.');
     return cut(source, 0, 0);
   }
   return cut(source, start, Math.min(end, length));
@@ -51,7 +55,12 @@ export function sliceSequence(run: Interpretation, source: SequenceValue, range:
   const { start, size, step } = boundsOf(range);
   const open = size === Infinity || range.clips === true;
   const available = step === 1 ? Math.max(0, source.size - start) : start + 1;
-  if (start < 0 || start > source.size || (start === source.size && !open) || (!open && size > available)) {
+  if (
+    start < 0 ||
+    start > source.size ||
+    (start === source.size && (!open || step === -1)) ||
+    (!open && size > available)
+  ) {
     throw run.fault(span, 'The range leaves the sequence.');
   }
   const count = Math.min(size, available);

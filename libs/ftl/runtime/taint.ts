@@ -19,6 +19,8 @@ export interface Taint {
 
 export const STRING_TYPE: ColumnType = { type: 'STRING' };
 export const BOOLEAN_TYPE: ColumnType = { type: 'BOOLEAN' };
+/** A double: what NaN and the infinities are. */
+export const APPROXIMATE_TYPE: ColumnType = { type: 'DECIMAL', precision: 15 };
 export const BIGDECIMAL_TYPE: ColumnType = { type: 'BIGDECIMAL' };
 
 /** Taint of something computed from values of which some are tainted; null if none is. */

@@ -12,6 +12,8 @@ export interface StringValue {
   numeric: boolean;
   /** Of an item of `?matches`: the match and its groups. */
   groups?: SequenceValue;
+  /** Of `x!` without `x`: an empty sequence and an empty hash as well. */
+  nothing?: true;
 }
 
 export interface NumberValue {
@@ -48,6 +50,8 @@ export interface SequenceValue {
   readonly lazy: boolean;
   /** Of `a..*n`: a slice stops at the end of what it cuts. */
   readonly clips?: boolean;
+  /** Of a range: whether it counts up or down. */
+  readonly step?: 1 | -1;
   /** Of `?matches`: whether the whole text matches, and the groups of that match. */
   readonly whole?: { matched: boolean; groups: SequenceValue };
 }
@@ -113,6 +117,11 @@ export function string(text: string, taint: Taint | null = null, numeric = false
   return { kind: 'string', text, taint, numeric };
 }
 
+/** What `x!` and `?if_exists` give for a missing `x`: the empty string, sequence and hash in one. */
+export const NOTHING: StringValue = { ...string(''), nothing: true };
+
+export const isNothing = (value: Value): boolean => value.kind === 'string' && value.nothing === true;
+
 export function number(value: Decimal | number, taint: Taint | null = null): NumberValue {
   return { kind: 'number', number: value, taint };
 }
@@ -141,6 +150,7 @@ export function range(start: bigint, size: number, step: 1 | -1, clips = false):
     indexable: true,
     lazy: true,
     clips,
+    step,
   };
 }
 

@@ -41,7 +41,7 @@ function legacyLoopVariable(frame: Frame, name: string): Value | undefined {
     ['_index', () => ({ kind: 'number', number: { unscaled: BigInt(loop.index), scale: 0 }, taint: null }) as Value],
     ['_has_next', () => ({ kind: 'boolean', truth: loop.hasNext, taint: null }) as Value],
   ] as const) {
-    if (name.endsWith(suffix) && frame.vars.has(name.slice(0, -suffix.length))) return value();
+    if (name.endsWith(suffix) && frame.loop?.name === name.slice(0, -suffix.length)) return value();
   }
   return undefined;
 }

@@ -26,8 +26,9 @@ export function parseAssignment(
       return { kind: 'capture', scope, name, namespace, body, ...reader.span(start) };
     }
     targets.push(parseTarget(reader, name, nameStart));
-    reader.expr.accept(',');
+    const comma = reader.expr.accept(',');
     const after = reader.lexer.peek();
+    if (comma && after.type === 'tag-end') throw reader.expr.unexpected(after);
     if (after.type === 'tag-end' || (after.type === 'name' && after.text === 'in')) break;
   }
   const namespace = inNamespace(reader, scope);

@@ -28,13 +28,19 @@ export interface BlockReader {
   closedBlock(name: string, start: number, change?: Partial<Surroundings>): Block;
   unclosed(name: string, start: number, stop: Markup | null): SyntaxFault;
   /** Starts reading the inside of a tag. */
-  enter(after: number): void;
+  enter(after: number, mode?: 'tag' | 'call'): void;
   /** Reads the `>` or `/>` of the tag; answers which. */
   tagEnd(): string;
-  /** A tag without content: `<#else>`. */
+  /** Reads the `>` of a tag that opens or closes a block: `/>` does neither. */
+  blockEnd(): void;
+  /** A tag without content: `<#else>`, `<#break/>`. */
   bareTag(after: number): void;
-  /** A variable name: an identifier or a string literal. */
+  /** A tag without content that opens or closes a block: `<#attempt>`, `</#if>`. */
+  bareBlockTag(after: number): void;
+  /** The name an assignment or a definition gives: an identifier or a string literal. */
   name(): string;
+  /** The name of a loop variable or a parameter: an identifier. */
+  identifier(): string;
   keyword(word: string): void;
   span(start: number): Span;
   /** `<#items>` read since the innermost waiting list began. */

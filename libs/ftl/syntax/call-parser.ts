@@ -4,7 +4,7 @@ import type { CallNode, Expr } from './nodes.js';
 
 /** `<@m a=1; x>…</@m>`, `<@m 1, 2/>`, `</@>`. */
 export function parseCall(reader: BlockReader, start: number, after: number): CallNode {
-  reader.enter(after);
+  reader.enter(after, 'call');
   const callee = reader.lexer.untilBlank(() => reader.expr.expression());
   const named: { name: string; value: Expr }[] = [];
   let positional: Expr[] | null = null;
@@ -12,7 +12,7 @@ export function parseCall(reader: BlockReader, start: number, after: number): Ca
     if (startsNamed(reader)) {
       if (positional) throw new SyntaxFault('Positional and named arguments in one call.', reader.lexer.peek().start);
       const at = reader.lexer.peek().start;
-      const name = reader.name();
+      const name = reader.identifier();
       if (named.some((one) => one.name === name)) throw new SyntaxFault('Two arguments of one name.', at);
       reader.expr.expect('=');
       named.push({ name, value: reader.expr.expression() });
@@ -20,8 +20,10 @@ export function parseCall(reader: BlockReader, start: number, after: number): Ca
       if (named.length > 0)
         throw new SyntaxFault('Positional and named arguments in one call.', reader.lexer.peek().start);
       (positional ??= []).push(reader.expr.expression());
+      if (reader.expr.accept(',') && reader.lexer.peek().type === 'tag-end') {
+        throw reader.expr.unexpected(reader.lexer.peek());
+      }
     }
-    reader.expr.accept(',');
   }
   const loopVars = loopVariables(reader);
   if (reader.tagEnd() === '/>') {
@@ -55,7 +57,7 @@ function loopVariables(reader: BlockReader): string[] {
   const names: string[] = [];
   if (!reader.expr.accept(';')) return names;
   while (reader.lexer.peek().type !== 'tag-end') {
-    names.push(reader.name());
+    names.push(reader.identifier());
     if (!reader.expr.accept(',')) break;
   }
   return names;

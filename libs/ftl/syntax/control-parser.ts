@@ -7,7 +7,7 @@ export function parseIf(reader: BlockReader, start: number, after: number): Node
   reader.enter(after);
   let test = reader.expr.expression();
   let from = start;
-  reader.tagEnd();
+  reader.blockEnd();
   for (;;) {
     branches.push({ test, body: reader.block(), ...reader.span(from) });
     const stop = reader.stop();
@@ -21,7 +21,7 @@ export function parseIf(reader: BlockReader, start: number, after: number): Node
       branches.push({ test: null, body: reader.closedBlock('if', start), ...reader.span(stop.at) });
       return { kind: 'if', branches, ...reader.span(start) };
     } else if (stop?.kind === 'tag-end' && stop.name === 'if') {
-      reader.bareTag(stop.after);
+      reader.bareBlockTag(stop.after);
       return { kind: 'if', branches, ...reader.span(start) };
     } else {
       throw reader.unclosed('if', start, stop);
@@ -35,16 +35,16 @@ export function parseList(reader: BlockReader, name: 'list' | 'foreach' | 'items
   reader.enter(after);
   if (name === 'items') return parseItems(reader, start);
   if (name === 'foreach') {
-    const item = reader.name();
+    const item = reader.identifier();
     reader.keyword('in');
     const source = reader.expr.expression();
-    reader.tagEnd();
+    reader.blockEnd();
     const body = reader.closedBlock('foreach', start, LOOP);
     return { kind: 'list', source, item, value: null, body, otherwise: null, ...reader.span(start) };
   }
   const source = reader.expr.expression();
   const { item, value } = loopNames(reader);
-  reader.tagEnd();
+  reader.blockEnd();
   const outerItems = reader.items;
   reader.items = 0;
   const body = reader.blockIn(item === null ? { awaitsItems: true } : LOOP);
@@ -59,16 +59,16 @@ export function parseList(reader: BlockReader, name: 'list' | 'foreach' | 'items
     return { kind: 'list', source, item, value, body, otherwise, ...reader.span(start) };
   }
   if (stop?.kind !== 'tag-end' || stop.name !== 'list') throw reader.unclosed('list', start, stop);
-  reader.bareTag(stop.after);
+  reader.bareBlockTag(stop.after);
   return { kind: 'list', source, item, value, body, otherwise: null, ...reader.span(start) };
 }
 
 function loopNames(reader: BlockReader): { item: string | null; value: string | null } {
   if (reader.lexer.peek().type === 'tag-end') return { item: null, value: null };
   reader.keyword('as');
-  const item = reader.name();
+  const item = reader.identifier();
   if (!reader.expr.accept(',')) return { item, value: null };
-  const value = reader.name();
+  const value = reader.identifier();
   if (value === item) throw new SyntaxFault('Key and value need different names.', reader.lexer.peek().start);
   return { item, value };
 }
@@ -77,7 +77,7 @@ function parseItems(reader: BlockReader, start: number): Node {
   if (!reader.surroundings.awaitsItems) throw new SyntaxFault('<#items> outside a <#list> without "as".', start);
   const { item, value } = loopNames(reader);
   if (item === null) throw new SyntaxFault('<#items> needs "as".', start);
-  reader.tagEnd();
+  reader.blockEnd();
   const body = reader.closedBlock('items', start, LOOP);
   reader.items++;
   return { kind: 'items', item, value, body, ...reader.span(start) };
@@ -86,7 +86,7 @@ function parseItems(reader: BlockReader, start: number): Node {
 export function parseSwitch(reader: BlockReader, start: number, after: number): Node {
   reader.enter(after);
   const subject = reader.expr.expression();
-  reader.tagEnd();
+  reader.blockEnd();
   const lead = reader.block();
   const stray = lead.find((node) => node.kind !== 'comment' && (node.kind !== 'text' || node.text.trim() !== ''));
   if (stray) throw new SyntaxFault('Only blanks and comments may stand before the first <#case>.', stray.start);
@@ -94,7 +94,7 @@ export function parseSwitch(reader: BlockReader, start: number, after: number): 
   for (;;) {
     const stop = reader.stop();
     if (stop?.kind === 'tag-end' && stop.name === 'switch') {
-      reader.bareTag(stop.after);
+      reader.bareBlockTag(stop.after);
       return { kind: 'switch', subject, cases, ...reader.span(start) };
     }
     if (stop?.kind !== 'tag' || (stop.name !== 'case' && stop.name !== 'on' && stop.name !== 'default')) {
@@ -117,12 +117,12 @@ function parseCase(
     throw new SyntaxFault(message, start);
   }
   const tests = [];
-  if (kind === 'default') reader.bareTag(after);
+  if (kind === 'default') reader.bareBlockTag(after);
   else {
     reader.enter(after);
     do tests.push(reader.expr.expression());
     while (kind === 'on' && reader.expr.accept(','));
-    reader.tagEnd();
+    reader.blockEnd();
   }
   return { kind, tests, body: reader.blockIn({ breakable: true }), ...reader.span(start) };
 }

@@ -29,6 +29,8 @@ const LEVEL: Readonly<Record<string, number>> = {
   '%': 7,
 };
 const UNARY_LEVEL = 8;
+/** Literals that can be no key of a hash. */
+const NO_KEYS = new Set<Expr['kind']>(['number', 'boolean', 'sequence', 'hash']);
 const NON_ASSOCIATIVE = new Set([3, 4, 5]);
 
 /** Pratt parser of one expression area. Depth is counted: input never decides how deep the JavaScript stack grows. */
@@ -146,9 +148,10 @@ export class ExpressionParser implements ExpressionReader {
     const entries: { key: Expr; value: Expr }[] = [];
     while (!this.at('}')) {
       const key = this.expression();
+      if (NO_KEYS.has(key.kind)) throw new SyntaxFault('A key of a hash must be a string.', key.start);
       if (!this.accept(':')) this.expect(',');
       entries.push({ key, value: this.expression() });
-      if (!this.accept(',')) break;
+      if (!this.#another('}')) break;
     }
     return { kind: 'hash', entries, start, end: this.expect('}').end };
   }
@@ -163,12 +166,19 @@ export class ExpressionParser implements ExpressionReader {
     return { kind: 'special', name, start, end: token.end };
   }
 
+  /** A comma with something behind it. */
+  #another(close: string): boolean {
+    if (!this.accept(',')) return false;
+    if (this.at(close)) throw this.unexpected(this.lexer.peek());
+    return true;
+  }
+
   /** Comma-separated expressions up to `close`. */
   list(close: string): { exprs: Expr[]; end: number } {
     const exprs: Expr[] = [];
     while (!this.at(close)) {
       exprs.push(this.expression());
-      if (!this.accept(',')) break;
+      if (!this.#another(close)) break;
     }
     return { exprs, end: this.expect(close).end };
   }

@@ -1,4 +1,4 @@
-import type { FtlProblem } from '../problems.js';
+import type { PlacedProblem } from '../problems.js';
 import type { LineMap } from './line-map.js';
 import type { Block } from './nodes.js';
 import { allNodes } from './walk.js';
@@ -9,9 +9,9 @@ const ENTITY = /&(?:lt|gt|amp|quot|#39);/g;
  * HTML entities in template text: SQL that went through an HTML encoder (contract 05 §4.7). Inside FTL tags `&lt;` is
  * an operator. Without a tree (the body does not parse) everything outside of `<#…>`, `<@…>` and `${…}` is taken as text.
  */
-export function htmlEntities(source: string, root: Block | null, lines: LineMap): FtlProblem[] {
+export function htmlEntities(source: string, root: Block | null, lines: LineMap): PlacedProblem[] {
   const spans: { start: number; end: number }[] = root ? textSpans(root) : roughSpans(source);
-  const problems: FtlProblem[] = [];
+  const problems: PlacedProblem[] = [];
   for (const { start, end } of spans) {
     for (const found of source.slice(start, end).matchAll(ENTITY)) {
       const { line, column } = lines.position(start + found.index);

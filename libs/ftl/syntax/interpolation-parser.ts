@@ -12,10 +12,17 @@ export function parseInterpolation(parser: ExpressionReader, at: number): Interp
   let format = { min: 0, max: 50 };
   if (numeric && parser.accept(';')) {
     const token = lexer.next();
-    const match = token.type === 'name' ? /^(?:m(\d{1,2}))?(?:M(\d{1,2}))?$/.exec(token.text) : null;
-    if (!match) throw new SyntaxFault('Expected a format such as m1M2.', token.start);
-    const min = Number(match[1] ?? 0);
-    format = { min, max: Math.max(min, Number(match[2] ?? (match[1] === undefined ? 0 : 50))) };
+    const digits = (letter: 'm' | 'M'): number | null => {
+      const found = new RegExp(`${letter}(\\d{1,2})`).exec(token.text)?.[1];
+      return found === undefined ? null : Number(found);
+    };
+    if (token.type !== 'name' || !/^(?:m\d{1,2}(?:M\d{1,2})?|M\d{1,2}(?:m\d{1,2})?)$/.test(token.text)) {
+      throw new SyntaxFault('Expected a format such as m1M2.', token.start);
+    }
+    const min = digits('m') ?? 0;
+    const max = digits('M') ?? min;
+    if (max < min) throw new SyntaxFault('The most fraction digits (M) are fewer than the least (m).', token.start);
+    format = { min, max };
   }
   const close = lexer.next();
   if (close.type !== 'op' || close.text !== '}') throw parser.unexpected(close, '"}"');

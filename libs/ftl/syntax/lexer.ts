@@ -8,8 +8,10 @@ const WORD_OPERATORS = new Set(['lt', 'lte', 'gt', 'gte']);
 const byFirst = new Map<string, string[]>();
 for (const operator of OPERATORS) byFirst.set(operator[0]!, [...(byFirst.get(operator[0]!) ?? []), operator]);
 
-/** Where an expression stands: `>` closes a tag unless it is inside parentheses (contract 05 §4.1). */
-export type ExpressionMode = 'tag' | 'interpolation';
+/**
+ * Where an expression stands: `>` closes a tag, and a call of a macro, unless it is inside parentheses (contract 05 §4.1).
+ */
+export type ExpressionMode = 'tag' | 'call' | 'interpolation';
 
 /** Maps an offset of the text being read to one of the body; not the identity inside string literals. */
 export type ToSource = (offset: number) => number;
@@ -119,7 +121,7 @@ export class Lexer {
   }
 
   #tagEnd(first: string, start: number): Token | null {
-    const closes = this.mode === 'tag' && this.#parens === 0;
+    const closes = this.mode !== 'interpolation' && this.#parens === 0;
     if (first === '>') {
       const text = closes ? '>' : this.source[this.#offset + 1] === '=' ? '>=' : '>';
       this.#offset += text.length;

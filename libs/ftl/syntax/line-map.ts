@@ -26,6 +26,18 @@ export class LineMap {
     return low + 1;
   }
 
+  /** Offset behind the last character of a line, its break not counted. */
+  endOf(line: number, source: string): number {
+    let end = this.#starts[line] ?? source.length;
+    while (line < this.#starts.length && end > 0 && /[\r\n]/.test(source[end - 1]!) && end > this.#starts[line - 1]!)
+      end--;
+    return end;
+  }
+
+  offset({ line, column }: Position): number {
+    return this.#starts[line - 1]! + column - 1;
+  }
+
   position(offset: number): Position {
     const line = this.line(offset);
     return { line, column: offset - this.#starts[line - 1]! + 1 };

@@ -12,15 +12,21 @@ export function parseMacro(reader: BlockReader, tag: 'macro' | 'function', start
   let catchAll: string | null = null;
   while (reader.lexer.peek().type !== 'tag-end' && !reader.expr.at(')')) {
     const at = reader.lexer.peek().start;
-    const param = reader.name();
+    const param = reader.identifier();
     if (catchAll !== null) throw new SyntaxFault('A catch-all parameter must be the last.', at);
     if (params.some((one) => one.name === param)) throw new SyntaxFault('Two parameters of one name.', at);
     if (reader.expr.accept('...')) catchAll = param;
-    else params.push({ name: param, fallback: reader.expr.accept('=') ? reader.expr.expression() : null });
+    else {
+      const fallback = reader.expr.accept('=') ? reader.expr.expression() : null;
+      if (fallback === null && params.some((one) => one.fallback !== null)) {
+        throw new SyntaxFault('A parameter without a default stands before those with one.', at);
+      }
+      params.push({ name: param, fallback });
+    }
     reader.expr.accept(',');
   }
   if (wrapped) reader.expr.expect(')');
-  reader.tagEnd();
+  reader.blockEnd();
   const body = reader.closedBlock(tag, start, {
     macro: tag,
     inLoop: false,

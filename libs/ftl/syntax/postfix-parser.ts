@@ -63,11 +63,16 @@ function dot(parser: ExpressionReader, target: Expr): Expr {
   return { kind: 'dot', target, name: text, start: target.start, end: name.end };
 }
 
-/** `a!b`: the right side is a whole expression; `x! name=…` of a call is an empty default. */
+/** `a!b`: the right side is a whole expression; `x! name=…` of a macro call and `x!!` are empty defaults. */
 function defaultTo(parser: ExpressionReader, target: Expr): Expr {
   const { end } = parser.lexer.next();
   const next = parser.lexer.peek();
+  const again = next.type === 'op' && next.text === '!';
+  if (again && !parser.lexer.lookahead(() => (parser.lexer.next(), parser.startsExpression(parser.lexer.peek())))) {
+    return { kind: 'default', target, fallback: null, start: target.start, end };
+  }
   const namedArgument =
+    parser.lexer.mode === 'call' &&
     next.type === 'name' &&
     parser.lexer.lookahead(() => {
       parser.lexer.next();

@@ -1,4 +1,4 @@
-import type { FtlProblem } from '../problems.js';
+import type { PlacedProblem } from '../problems.js';
 import { DANGEROUS_BUILTINS } from './builtin-names.js';
 import type { LineMap } from './line-map.js';
 import type { Block, Expr, Node } from './nodes.js';
@@ -13,7 +13,7 @@ interface Finding {
   offset: number;
 }
 
-function dangerous(lines: LineMap, { construct, match, offset }: Finding): FtlProblem {
+function dangerous(lines: LineMap, { construct, match, offset }: Finding): PlacedProblem {
   const { line, column } = lines.position(offset);
   return {
     code: 'dangerous_construct',
@@ -25,7 +25,7 @@ function dangerous(lines: LineMap, { construct, match, offset }: Finding): FtlPr
 }
 
 /** Refusals on the source text; after one of them the body is not parsed. */
-export function sourceRefusals(source: string, lines: LineMap): FtlProblem[] {
+export function sourceRefusals(source: string, lines: LineMap): PlacedProblem[] {
   const findings: Finding[] = [];
   for (const found of source.matchAll(/\[[#=]|[\uE000\uE001]/g)) {
     const marker = found[0].length === 1;
@@ -41,7 +41,7 @@ export function sourceRefusals(source: string, lines: LineMap): FtlProblem[] {
 }
 
 /** Refusals on the tree that would be executed: never on text or comments. */
-export function treeRefusals(root: Block, lines: LineMap): FtlProblem[] {
+export function treeRefusals(root: Block, lines: LineMap): PlacedProblem[] {
   const findings: Finding[] = [];
   for (const node of allNodes(root)) {
     const own = refusedNode(node);

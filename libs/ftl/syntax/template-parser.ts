@@ -95,7 +95,9 @@ export class TemplateParser implements BlockReader {
   }
 
   #escaped(node: InterpolationNode): InterpolationNode {
-    return this.#escape ? { ...node, expr: applied(this.#escape, node.expr) } : node;
+    // `#{…}` prints a number: no escape touches it.
+    if (!this.#escape || node.numeric) return node;
+    return { ...node, expr: applied(this.#escape, node.expr) };
   }
 
   #directive(name: string, start: number, after: number): Node {
@@ -120,7 +122,7 @@ export class TemplateParser implements BlockReader {
       case 'attempt':
         return this.#attempt(start, after);
       case 'compress':
-        this.bareTag(after);
+        this.bareBlockTag(after);
         return { kind: 'compress', body: this.closedBlock('compress', start), start, end: this.#at };
       case 'escape':
         return this.#escapeBlock(start, after);
@@ -183,7 +185,7 @@ export class TemplateParser implements BlockReader {
       }
       case 'setting': {
         this.enter(after);
-        const setting = this.name();
+        const setting = this.identifier();
         this.expr.expect('=');
         const value = this.expr.expression();
         this.tagEnd();
@@ -196,34 +198,34 @@ export class TemplateParser implements BlockReader {
 
   #sep(start: number, after: number): Node {
     if (!this.surroundings.inLoop) throw new SyntaxFault('<#sep> outside a loop.', start);
-    this.bareTag(after);
+    this.bareBlockTag(after);
     const body = this.block();
     const stop = this.stop();
-    if (stop?.kind === 'tag-end' && stop.name === 'sep') this.bareTag(stop.after);
+    if (stop?.kind === 'tag-end' && stop.name === 'sep') this.bareBlockTag(stop.after);
     return { kind: 'sep', body, ...this.span(start) };
   }
 
   #attempt(start: number, after: number): Node {
-    this.bareTag(after);
+    this.bareBlockTag(after);
     const body = this.block();
     const recover = this.stop();
     if (recover?.kind !== 'tag' || recover.name !== 'recover') throw this.unclosed('attempt', start, recover);
-    this.bareTag(recover.after);
+    this.bareBlockTag(recover.after);
     const fallback = this.block();
     const stop = this.stop();
     if (stop?.kind !== 'tag-end' || (stop.name !== 'attempt' && stop.name !== 'recover')) {
       throw this.unclosed('attempt', start, stop);
     }
-    this.bareTag(stop.after);
+    this.bareBlockTag(stop.after);
     return { kind: 'attempt', body, recover: fallback, ...this.span(start) };
   }
 
   #escapeBlock(start: number, after: number): Node {
     this.enter(after);
-    const param = this.name();
+    const param = this.identifier();
     this.keyword('as');
     const own = this.expr.expression();
-    this.tagEnd();
+    this.blockEnd();
     const outer = this.#escape;
     this.#escape = { param, body: outer ? applied(outer, own) : own, outer };
     const body = this.closedBlock('escape', start);
@@ -232,16 +234,17 @@ export class TemplateParser implements BlockReader {
   }
 
   #noescape(start: number, after: number): Node {
-    this.bareTag(after);
     const saved = this.#escape;
-    this.#escape = saved?.outer ?? null;
+    if (!saved) throw new SyntaxFault('<#noescape> outside <#escape>.', start);
+    this.bareBlockTag(after);
+    this.#escape = saved.outer;
     const body = this.closedBlock('noescape', start);
     this.#escape = saved;
     return { kind: 'group', body, ...this.span(start) };
   }
 
   #noparse(start: number, after: number): Node {
-    this.bareTag(after);
+    this.bareBlockTag(after);
     const close = /<\/#no[pP]arse\s*>/g;
     close.lastIndex = this.#at;
     const found = close.exec(this.source);
@@ -277,7 +280,7 @@ export class TemplateParser implements BlockReader {
     const body = this.blockIn(change);
     const stop = this.stop();
     if (stop?.kind !== 'tag-end' || stop.name !== name) throw this.unclosed(name, start, stop);
-    this.bareTag(stop.after);
+    this.bareBlockTag(stop.after);
     return body;
   }
 
@@ -290,8 +293,8 @@ export class TemplateParser implements BlockReader {
     });
   }
 
-  enter(after: number): void {
-    this.lexer.enter('tag', after);
+  enter(after: number, mode: 'tag' | 'call' = 'tag'): void {
+    this.lexer.enter(mode, after);
   }
 
   tagEnd(): string {
@@ -301,9 +304,20 @@ export class TemplateParser implements BlockReader {
     return token.text;
   }
 
+  blockEnd(): void {
+    const token = this.lexer.peek();
+    if (token.type === 'tag-end' && token.text === '/>') throw this.expr.unexpected(token, '">"');
+    this.tagEnd();
+  }
+
   bareTag(after: number): void {
     this.enter(after);
     this.tagEnd();
+  }
+
+  bareBlockTag(after: number): void {
+    this.enter(after);
+    this.blockEnd();
   }
 
   name(): string {
@@ -313,6 +327,12 @@ export class TemplateParser implements BlockReader {
         throw new SyntaxFault('A name must be a plain literal.', token.start);
       return token.text;
     }
+    if (token.type === 'name') return token.text;
+    throw this.expr.unexpected(token, 'a name');
+  }
+
+  identifier(): string {
+    const token = this.lexer.next();
     if (token.type === 'name') return token.text;
     throw this.expr.unexpected(token, 'a name');
   }

@@ -275,7 +275,7 @@ function vanishes({ node, ...place }: Place): boolean {
 /** Blank text between definitions, or between one and the edge of the template: it never prints. */
 function ignorable(place: Place, node: TextNode): boolean {
   if (node.text === '') return true;
-  if (!isBlank(node.text)) return false;
+  if (!isBlank(node.text) || (place.before === null && place.after === null && atTop(place))) return false;
   const silent = (side: Place | null): boolean =>
     side === null ? atTop(place) : side.node !== null && SILENT.has(side.node.kind);
   return silent(place.before) && silent(place.after);

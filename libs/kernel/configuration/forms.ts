@@ -152,13 +152,15 @@ export const TIME_ZONE: TextForm = {
   },
 };
 
-/** A day of every year: 29 February is not one. */
+/** A day that some year has. 29 February is one: in other years it means the 28th (contract 01 §7.3). */
 export const MONTH_DAY: TextForm = {
   accepts: 'month and day, `MM-DD`',
   parse: (value) => {
     const match = /^(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/.exec(value);
-    const days = match ? new Date(Date.UTC(2023, Number(match[1]), 0)).getUTCDate() : 0;
-    return match && Number(match[2]) <= days ? { value } : { problem: 'must be a day of every year, as MM-DD' };
+    const days = match ? new Date(Date.UTC(2024, Number(match[1]), 0)).getUTCDate() : 0;
+    return match && Number(match[2]) <= days
+      ? { value }
+      : { problem: 'must be a day of the year as MM-DD, such as 04-01' };
   },
 };
 

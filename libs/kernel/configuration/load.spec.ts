@@ -129,7 +129,9 @@ describe('loadConfiguration', () => {
     ['yes', 'datapipelines.jobs.enabled'],
     ['sunday,monday', 'datapipelines.org.week-start'],
     ['Mars/Olympus', 'datapipelines.org.timezone'],
-    ['02-29', 'datapipelines.org.fiscal-start-date'],
+    ['02-30', 'datapipelines.org.fiscal-start-date'],
+    ['13-01', 'datapipelines.org.fiscal-start-date'],
+    ['00-10', 'datapipelines.org.fiscal-start-date'],
     ['1-1', 'datapipelines.org.fiscal-start-date'],
     ['mysql://db/x', 'datapipelines.metadata-db.url'],
     ['postgres:///nohost', 'datapipelines.metadata-db.url'],
@@ -153,6 +155,11 @@ describe('loadConfiguration', () => {
     const variable = environmentName(key);
     const found = violations({ [variable]: text });
     expect(found.filter((line) => line.startsWith(`${key} (${variable}) `))).toHaveLength(1);
+  });
+
+  it('takes 29 February as the start of a fiscal year, as calculators do', () => {
+    const config = loadConfiguration({ DATAPIPELINES_ORG_FISCAL_START_DATE: '02-29' });
+    expect(config.get('datapipelines.org.fiscal-start-date')).toBe('02-29');
   });
 
   it('reads lists by commas and normalises their entries', () => {

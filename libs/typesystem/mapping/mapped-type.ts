@@ -3,7 +3,7 @@ import type { ColumnType } from '../canonical-type.js';
 /** What a driver's type becomes. Mapping is total: an unknown type is STRING with a warning (contract 01 §6). */
 export interface MappedType {
   type: ColumnType;
-  warning?: 'type_mapping.unknown_source_type';
+  warning?: 'type_mapping.unknown_source_type' | 'type_mapping.sql_variant';
 }
 
 export function mapped(type: ColumnType['type'], precision?: number, scale?: number): MappedType {

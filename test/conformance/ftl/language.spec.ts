@@ -1,30 +1,32 @@
 import { describe, expect, it } from '@jest/globals';
-import { DIRECTIVES } from './directive-cases.js';
-import { EXPRESSIONS } from './expression-cases.js';
-import { bool, decimal, int, printed, text, type TestContext } from './rendering.js';
+import { renderOurs } from '../reference/ours.js';
+import { goldenFiles } from './golden-rows.js';
+import { printed } from './rendering.js';
+import { SHARED_CONTEXT } from './shared-context.js';
 
-const context: TestContext = {
-  x: bool(true),
-  v: text('V'),
-  i: int(1000),
-  b: decimal(1250n, 2),
-  xs: { origin: 'parameter', items: [text('p'), text('q'), text('r')] },
-  h: {
-    origin: 'parameter',
-    fields: new Map([
-      ['b', int(1)],
-      ['a', int(2)],
-    ]),
-  },
-};
+/** What the reference engine prints for the same rows: `node test/conformance/differential.mjs`, docs/ftl-conformance.md. */
+describe.each(goldenFiles())('golden templates keep their output: $name', ({ rows }) => {
+  it.each(rows)('$template', ({ template, printed: expected, fails }) => {
+    const outcome = renderOurs(template);
+    if (outcome.ok) expect({ printed: outcome.text }).toEqual({ printed: expected });
+    else expect({ fails: `${outcome.line}:${outcome.column} ${outcome.message}` }).toEqual({ fails });
+  });
+});
 
-describe('the language prints what the reference engine prints', () => {
-  it.each(EXPRESSIONS)('%j', (template, expected) => {
-    expect(printed(template, context)).toBe(expected);
+describe('golden rows are sound', () => {
+  const rows = goldenFiles().flatMap((file) => file.rows);
+
+  it('each has one outcome, and a reason where it differs from the reference engine', () => {
+    for (const row of rows) {
+      expect([row.template, (row.printed === undefined) !== (row.fails === undefined)]).toEqual([row.template, true]);
+      expect([row.template, row.reference === undefined]).toEqual([row.template, row.why === undefined]);
+    }
+    expect(rows.length).toBeGreaterThan(1000);
   });
 
-  it.each(DIRECTIVES)('%j', (template, expected) => {
-    expect(printed(template, context)).toBe(expected);
+  it('each stands once', () => {
+    const templates = rows.map(({ template }) => template);
+    expect(templates.filter((one, i) => templates.indexOf(one) !== i)).toEqual([]);
   });
 });
 
@@ -42,6 +44,6 @@ describe('deliberate differences, and refusals that keep a mistake from passing'
     ['lists a sequence by one name only', '<#list xs as k, w>${k}</#list>', expect.stringMatching(/one loop variable/)],
     ['refuses Java-only patterns', '${"a"?matches("a++")}', expect.stringMatching(/possessive/)],
   ])('%s', (_why, template, expected) => {
-    expect(printed(template, context)).toEqual(expected);
+    expect(printed(template, SHARED_CONTEXT)).toEqual(expected);
   });
 });

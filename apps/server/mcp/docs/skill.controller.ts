@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Configuration, PenstockError } from '#libs/kernel';
+import { Describe, raw } from '../../http/describe.decorator.js';
 import { Operation } from '../../http/operation.decorator.js';
 import { DOC_PAGES, findDocPage } from './doc-pages.js';
 
@@ -18,6 +19,10 @@ export class SkillController {
 
   @Get('/skill.md')
   @Operation('public')
+  @Describe('Read how an agent works with this server.', {
+    answers: { 200: raw('text/markdown', 'The entry page.') },
+    errors: [],
+  })
   entry(@Res() response: Response): void {
     this.#page(ENTRY, response);
   }
@@ -25,6 +30,10 @@ export class SkillController {
   /** `SKILL.md` is the entry; the others go by their names. */
   @Get('/skill/:file')
   @Operation('public')
+  @Describe('Read one page of the guide for agents.', {
+    answers: { 200: raw('text/markdown', 'The page.') },
+    errors: ['mcp.doc_not_found', 'request.not_found'],
+  })
   page(@Param('file') file: string, @Res() response: Response): void {
     const name = file === 'SKILL.md' ? ENTRY : file.endsWith('.md') ? file.slice(0, -3) : '';
     this.#page(name, response);
@@ -32,6 +41,10 @@ export class SkillController {
 
   @Get('/llms.txt')
   @Operation('public')
+  @Describe('Read the index of what there is to read, as llms.txt.', {
+    answers: { 200: raw('text/plain', 'The index.') },
+    errors: [],
+  })
   index(@Res() response: Response): void {
     send(response, 'text/plain; charset=utf-8', this.#llms);
   }

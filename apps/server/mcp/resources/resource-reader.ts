@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DatasourceService } from '#libs/datasources';
 import { ExecutionEvents, ExecutionService } from '#libs/executions';
 import { Admission, type OperationId } from '#libs/identity';
 import { Configuration, Logger, writeJson, type Principal } from '#libs/kernel';
 import { PipelineReading } from '#libs/pipelines';
+import { AnnotatedCatalog } from '#libs/semantics';
 import { TemplateReading } from '#libs/templates';
 import { toPenstockError } from '../../http/failure.js';
 import { findDocPage } from '../docs/doc-pages.js';
@@ -37,7 +37,7 @@ export class ResourceReader {
     private readonly admission: Admission,
     private readonly pipelines: PipelineReading,
     private readonly templates: TemplateReading,
-    private readonly datasources: DatasourceService,
+    private readonly datasources: AnnotatedCatalog,
     private readonly executions: ExecutionService,
     private readonly events: ExecutionEvents,
     private readonly audit: ToolAudit,
@@ -85,11 +85,11 @@ export class ResourceReader {
       case 'template':
         return this.templates.read(principal, resource.name, resource.version);
       case 'datasources': {
-        const all = (page: { offset: number; limit: number }) => this.datasources.list(principal, page);
+        const all = (page: { offset: number; limit: number }) => this.datasources.datasources(principal, page);
         return { datasources: await everyEntry(this.#pageSize, all) };
       }
       case 'datasource':
-        return this.datasources.read(principal, resource.name);
+        return this.datasources.datasource(principal, resource.name);
       case 'execution':
         if (!resource.events) return this.executions.read(principal, resource.id);
         return { ...(await this.events.page(principal, resource.id, { after: 0, limit: MAX_EVENTS })) };

@@ -3,6 +3,8 @@ import { h2Introspection } from './introspection.js';
 import { openH2 } from './open.js';
 import { h2Options } from './options.js';
 import { H2_JDBC } from './properties.js';
+import { h2Plan } from './plan.js';
+import { h2Statistics } from './statistics.js';
 import { parseH2Url } from './url.js';
 
 export const h2Driver = defineDriver({
@@ -12,6 +14,8 @@ export const h2Driver = defineDriver({
   credentialKinds: ['password', 'none'],
   poolDefaults: {},
   introspection: h2Introspection,
+  statistics: h2Statistics,
+  plan: h2Plan,
   versionQuery: `SELECT CONCAT('H2 ', H2VERSION())`,
   urlPrefixes: ['jdbc:h2:'],
   urlForm: 'jdbc:h2:pg://host[:5435]/database[?key=value…]',

@@ -88,6 +88,9 @@ export const mysqlIntrospection: Introspection = {
     });
   },
 
+  /** The engine lists what a login may use: what is missing may be kept from it. */
+  mayHold: (_query, names) => Promise.resolve(names.map(() => true)),
+
   async currentNamespace(query) {
     const [row] = await query('SELECT DATABASE()', []);
     return row?.[0] == null ? null : [row[0]];

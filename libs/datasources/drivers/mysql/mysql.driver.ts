@@ -3,6 +3,8 @@ import { mysqlIntrospection } from './introspection.js';
 import { openMysql } from './open.js';
 import { mysqlOptions } from './options.js';
 import { MYSQL_JDBC } from './properties.js';
+import { mysqlPlan } from './plan.js';
+import { mysqlStatistics } from './statistics.js';
 import { parseMysqlUrl } from './url.js';
 
 export const mysqlDriver = defineDriver({
@@ -12,6 +14,8 @@ export const mysqlDriver = defineDriver({
   credentialKinds: ['password', 'token'],
   poolDefaults: {},
   introspection: mysqlIntrospection,
+  statistics: mysqlStatistics,
+  plan: mysqlPlan,
   versionQuery: 'SELECT VERSION()',
   urlPrefixes: ['jdbc:mysql:', 'jdbc:mariadb:', 'jdbc:mysql+srv:'],
   urlForm: 'jdbc:mysql://host[:3306]/[database][?key=value…]',

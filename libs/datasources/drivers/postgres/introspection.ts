@@ -60,7 +60,8 @@ const STILL_THERE = `
               AND (m.column_name IS NULL OR EXISTS (
                 SELECT 1 FROM pg_catalog.pg_attribute a
                  WHERE a.attrelid = c.oid AND a.attname = m.column_name AND a.attnum > 0 AND NOT a.attisdropped)))::text
-    FROM jsonb_to_recordset($1::jsonb) WITH ORDINALITY AS m(schema_name text, table_name text, column_name text, place bigint)
+    FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (schema_name text, table_name text, column_name text))
+         WITH ORDINALITY AS m(schema_name, table_name, column_name, place)
    ORDER BY m.place`;
 
 const HIDES_COLUMNS = `

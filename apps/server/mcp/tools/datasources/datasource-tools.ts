@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DatasourceService, IntrospectionService, RowPreview, SqlProbe, TableStatistics } from '#libs/datasources';
 import { Configuration, type JsonObject } from '#libs/kernel';
+import { AnnotatedCatalog } from '#libs/semantics';
 import { everyEntry } from '../every-entry.js';
 import { serve, type ToolFamily } from '../tool.js';
 import { DATASOURCE_TOOLS } from './datasource-declarations.js';
@@ -11,18 +12,18 @@ import { wrongArgument } from './wrong-argument.js';
 export class DatasourceTools implements ToolFamily {
   readonly tools = [
     serve(DATASOURCE_TOOLS.list, ({ principal }, { dialect }) =>
-      everyEntry(this.#most, (page) => this.datasources.list(principal, { dialect, ...page })),
+      everyEntry(this.#most, (page) => this.catalog.datasources(principal, { dialect, ...page })),
     ),
-    serve(DATASOURCE_TOOLS.get, ({ principal }, { name }) => this.datasources.read(principal, name)),
+    serve(DATASOURCE_TOOLS.get, ({ principal }, { name }) => this.catalog.datasource(principal, name)),
     serve(DATASOURCE_TOOLS.test, ({ principal }, { name }) => this.datasources.test(principal, name)),
     serve(DATASOURCE_TOOLS.schemas, ({ principal, signal }, { name }) =>
       this.introspection.schemas(principal, name, signal),
     ),
     serve(DATASOURCE_TOOLS.tables, ({ principal, signal }, { name, ...where }) =>
-      this.introspection.tables(principal, name, { namespace: namespaceOf(where) }, signal),
+      this.catalog.tables(principal, name, { namespace: namespaceOf(where) }, signal),
     ),
     serve(DATASOURCE_TOOLS.columns, ({ principal, signal }, { name, table, ...where }) =>
-      this.introspection.columns(principal, name, { table, namespace: namespaceOf(where) }, signal),
+      this.catalog.columns(principal, name, { table, namespace: namespaceOf(where) }, signal),
     ),
     serve(DATASOURCE_TOOLS.statistics, ({ principal, signal }, { name, table, namespace }) =>
       this.statistics.read(principal, name, { table, namespace: namespaceOf({ namespace }) }, signal),
@@ -46,6 +47,7 @@ export class DatasourceTools implements ToolFamily {
   constructor(
     private readonly datasources: DatasourceService,
     private readonly introspection: IntrospectionService,
+    private readonly catalog: AnnotatedCatalog,
     private readonly statistics: TableStatistics,
     private readonly previews: RowPreview,
     private readonly probes: SqlProbe,

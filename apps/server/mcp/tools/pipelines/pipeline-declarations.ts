@@ -31,7 +31,7 @@ const document = {
   ),
   display_name: text('Title for people, 1 to 200 characters.'),
   nodes: objects(
-    'The nodes of the graph: {id, type: DQL|DML|DDL|CALCULATOR, source: <datasource name> or "tempdb", template: {id, version}, depends_on?: [node id], output?: {target: tempdb, table} | {target: caller} | {target: datasource, datasource, table, mode: replace|append}, settings?}. At most one node has output.target "caller": its rows are the result. docs_get "pipelines" has the whole form.',
+    'The nodes of the graph: {id, type: DQL|DML|DDL|PIPELINE|CALCULATOR, source: <datasource name> or "tempdb", template: {id, version}, depends_on?: [node id], output?: {target: tempdb, table} | {target: caller} | {target: datasource, datasource, table, mode: replace|append}, settings?}. At most one node has output.target "caller": its rows are the result. docs_get "pipelines" has the whole form.',
   ),
   description: optional(text('What the pipeline is for.')),
   parameters: optional(

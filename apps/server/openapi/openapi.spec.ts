@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Controller, Get, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { z } from 'zod';
+import { processRoutes } from '../../../test/fixtures/process-routes.js';
+import { root } from '../../../test/fixtures/keeper-state.js';
+import { Describe } from '../http/describe.decorator.js';
+import { parseInput, queryText } from '../http/input.js';
+import { Operation } from '../http/operation.decorator.js';
+import { routesOfController, type HandlerRoute } from '../http/routes-of.js';
+import { documentationGaps } from './documentation-gaps.js';
+import { openapiDocument } from './openapi-document.js';
+import { operationId } from './operation-object.js';
+import { renderOpenapi } from './render-openapi.js';
+
+type Json = Record<string, unknown>;
+type PathItems = Record<string, Record<string, Json & { parameters: Json[]; responses: Record<string, Json> }>>;
+
+const document = await renderOpenapi();
+const operations = Object.entries(document['paths'] as PathItems).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+);
+const routes = await processRoutes();
+
+describe('what every route says of itself', () => {
+  it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
+    expect(documentationGaps(route)).toEqual([]);
+  });
+
+  it('fails on a route without a description, and says what to write', () => {
+    expect(gapsOf('bare').join()).toMatch(
+      /SketchController\.bare \(GET \/sketch\/bare\) has no @Describe\. Write .*errors: \[/s,
+    );
+  });
+
+  it.each([
+    ['terse', /one sentence/],
+    ['speechless', /names no status/],
+    ['addressing', /name at least the code of its 404/],
+    ['curious', /the query parameters q are read and not declared/],
+    ['conditional', /the headers If-Match are read and not declared/],
+    ['swallowing', /the body is read and not declared/],
+    ['unruled', /no row in libs\/identity\/operations\.ts/],
+  ])('fails on a route that is %s', (name, gap) => {
+    expect(gapsOf(name).join()).toMatch(gap);
+  });
+
+  it('does not start with a handler that names no operation', () => {
+    @Controller('/sketch')
+    class LawlessController {
+      @Get()
+      read(): void {}
+    }
+    expect(() => routesOfController(LawlessController)).toThrow('LawlessController.read has no @Operation');
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('is committed as it is served', () => {
+    // After a change of a route or a shape run: npm run build && node scripts/generate-docs.mjs
+    expect(JSON.parse(readFileSync(join(root, 'docs/generated/openapi.json'), 'utf8'))).toEqual(plain(document));
+  });
+
+  it('holds every route but those of GraphQL, which OpenAPI cannot describe', () => {
+    const expected = routes
+      .filter(({ path }) => !path.startsWith('/graphql'))
+      .map(({ handler }) => operationId(handler));
+    expect(operations.map(({ operation }) => operation['operationId']).sort()).toEqual(expected.sort());
+    expect(new Set(expected).size).toBe(expected.length);
+  });
+
+  it('names for every operation who may call it, and what it refuses by status', () => {
+    for (const { path, method, operation } of operations) {
+      expect([path, method, operation['x-penstock-operation']]).toEqual([path, method, expect.any(String)]);
+      const refused = Object.keys(operation.responses).filter((status) => Number(status) >= 400);
+      expect([path, method, refused]).toEqual([path, method, expect.arrayContaining(['400', '500'])]);
+      if (operation['x-penstock-operation'] !== 'public')
+        expect(refused).toEqual(expect.arrayContaining(['401', '403', '429']));
+    }
+  });
+
+  it('declares each variable of a path once, as OpenAPI demands', () => {
+    for (const { path, operation } of operations) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const declared = operation.parameters.filter((each) => each['in'] === 'path').map((each) => each['name']);
+      expect([path, declared]).toEqual([path, named]);
+    }
+  });
+
+  it('refers to nothing that is not in it', () => {
+    for (const [, reference = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const target = reference.split('/').reduce<unknown>((at, key) => (at as Json | undefined)?.[key], document);
+      expect([reference, typeof target]).toEqual([reference, 'object']);
+    }
+  });
+
+  it('is made of schemas that a validator of JSON Schema 2020-12 takes', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const id = 'urn:penstock:openapi';
+    ajv.addSchema({ $id: id, ...(plain(document) as Json) });
+    const shapes = Object.keys((document['components'] as Record<string, Json>)['schemas'] ?? {});
+    expect(shapes.length).toBeGreaterThan(30);
+    for (const name of shapes) {
+      expect([name, typeof ajv.compile({ $ref: `${id}#/components/schemas/${name}` })]).toEqual([name, 'function']);
+    }
+  });
+
+  it('closes what is sent and leaves open what is answered, because answers grow', () => {
+    const only = openapiDocument(routesOfController(ShapedController), '1');
+    const { post } = (only['paths'] as Record<string, { post: Json }>)['/sketch/shaped'] as { post: Json };
+    const schemas = JSON.stringify([post['requestBody'], post['responses']]);
+    expect(schemas.match(/"additionalProperties":false/g)).toHaveLength(1);
+    expect(JSON.stringify(post['requestBody'])).toContain('"additionalProperties":false');
+  });
+});
+
+const only = z.strictObject({ a: z.string() });
+
+@Controller('/sketch')
+class ShapedController {
+  @Post('shaped')
+  @Operation('public')
+  @Describe('Take one thing and give another.', { body: only, answers: { 200: z.object({ b: only }) }, errors: [] })
+  shape(): void {}
+}
+
+const described = { answers: { 200: z.string() }, errors: [] };
+
+@Controller('/sketch')
+class SketchController {
+  @Get('bare')
+  @Operation('public')
+  bare(): void {}
+
+  @Get('terse')
+  @Operation('public')
+  @Describe('x', described)
+  terse(): void {}
+
+  @Get('speechless')
+  @Operation('public')
+  @Describe('Say nothing at all.', { answers: {}, errors: [] })
+  speechless(): void {}
+
+  @Get('addressing/:id')
+  @Operation('pipeline.read')
+  @Describe('Read one sketch.', described)
+  addressing(): void {}
+
+  @Get('curious')
+  @Operation('public')
+  @Describe('Read what is asked for.', described)
+  curious(@Req() request: Request): unknown {
+    return queryText(request, 'q');
+  }
+
+  @Get('conditional')
+  @Operation('public')
+  @Describe('Read on a condition.', described)
+  conditional(@Req() request: Request): unknown {
+    return request.get('If-Match');
+  }
+
+  @Post('swallowing')
+  @Operation('public')
+  @Describe('Take what is sent.', described)
+  swallowing(@Req() request: Request): unknown {
+    return parseInput(z.strictObject({}), request.body);
+  }
+
+  @Get('unruled')
+  @Operation('sketch.read' as never)
+  @Describe('Read without a rule.', described)
+  unruled(): void {}
+}
+
+function gapsOf(name: string): string[] {
+  const route = routesOfController(SketchController).find(({ handler }) =>
+    handler.endsWith(`.${name}`),
+  ) as HandlerRoute;
+  return documentationGaps(route);
+}
+
+/** Without the members that are undefined, as JSON has none. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
