@@ -19,6 +19,7 @@ export type { ExecutionTrigger } from './records/execution-inserts.js';
 export type { FailureRecord } from './run/failure-record.js';
 export type { NodeStat, NodeStatus } from './run/node-stats.js';
 export type { AbortReason } from './run/outcome.js';
+export { EXECUTION_ID } from './run/run-spans.js';
 export type { TerminalOutcome } from './run/run-ending.js';
 export type { DataReady, WireColumn } from './run/run-events.js';
 export { StagingHealth } from './staging/staging-health.js';

@@ -32,6 +32,7 @@ import { HttpListener } from '../http/listener.js';
 import { installPipeline } from '../http/pipeline.js';
 import { RouteTable } from '../http/route-table.js';
 import { routesOf } from '../http/routes-of.js';
+import { startTracing } from '../observability/tracing.js';
 import { serveStatic } from '../pages/static-files.js';
 import { keepOneTimePassword, type EmbeddedStores } from './embedded.js';
 import type { Stores } from './stores.js';
@@ -52,6 +53,7 @@ export class RunningServer {
     private readonly parts: ServerParts,
     private readonly app: NestExpressApplication,
     private readonly bus: InvalidationBus,
+    private readonly stopTracing: () => Promise<void>,
   ) {
     this.longestDrainMs = parts.configuration.get('datapipelines.shutdown.drain-wait-seconds') * 1000;
   }
@@ -60,6 +62,7 @@ export class RunningServer {
   static async start(parts: ServerParts): Promise<RunningServer> {
     const { configuration, stores, log } = parts;
     const bus = new InvalidationBus(stores.transient, log);
+    const build = new BuildInfo();
     const door = express();
     door.set('strict routing', true);
     door.set('case sensitive routing', true);
@@ -78,7 +81,7 @@ export class RunningServer {
       { provide: Clock, useClass: SystemClock },
       { provide: Logger, useValue: log },
       { provide: Cookies, useValue: cookies },
-      { provide: BuildInfo, useValue: new BuildInfo() },
+      { provide: BuildInfo, useValue: build },
       { provide: ErrorFilter, useValue: new ErrorFilter(responses, routes) },
       { provide: MetadataHealth, useValue: { check: async () => void (await stores.database.query('SELECT 1')) } },
     ]);
@@ -87,7 +90,7 @@ export class RunningServer {
       logger: false,
       abortOnError: false,
     });
-    const server = new RunningServer(parts, app, bus);
+    const server = new RunningServer(parts, app, bus, startTracing(configuration, build.version, log));
     try {
       await server.#open(door, cookies, routes);
     } catch (error) {
@@ -186,6 +189,7 @@ export class RunningServer {
       ['identity jobs', () => this.app.get(IdentityJobs).stop()],
       ['execution jobs', () => this.app.get(ExecutionJobs).stop()],
       ['application', () => this.#closeApplication()],
+      ['tracing', () => this.stopTracing()],
       ['bus', () => this.bus.stop()],
       ['transient', () => stores.transient.close()],
       ['database', () => stores.database.close()],

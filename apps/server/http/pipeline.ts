@@ -15,6 +15,7 @@ import { methods } from './methods.js';
 import { RateLimiter } from './rate-limit.js';
 import type { RouteTable } from './route-table.js';
 import { requestMetrics } from './request-metrics.js';
+import { requestSpans } from './request-spans.js';
 import { securityHeaders } from './security-headers.js';
 import { standing } from './standing.js';
 
@@ -48,6 +49,7 @@ export function installPipeline(express: Express, parts: PipelineParts): void {
 
   express.use(requestMetrics());
   express.use(correlation(parseProxies(configuration.get('datapipelines.auth.trusted-proxies'))));
+  if (configuration.get('datapipelines.observability.tracing.enabled')) express.use(requestSpans());
   express.use(securityHeaders({ https: baseUrl?.startsWith('https:') ?? false }));
   express.use(requestLineGuard());
   express.use(announcedSize(bodyLimits(configuration)));

@@ -27,7 +27,8 @@ export function requestMetrics() {
   };
 }
 
-function templateOf(request: Request): string {
+/** The route that answered, or the class of the path when none did. */
+export function templateOf(request: Request): string {
   const route = (request as { route?: { path?: unknown } }).route?.path;
   return typeof route === 'string' ? route : `(${findContext(request)?.path.class ?? 'unknown'})`;
 }

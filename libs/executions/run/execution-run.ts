@@ -48,6 +48,7 @@ export class ExecutionRun {
   async run(): Promise<TerminalOutcome> {
     const { state, services } = this;
     const { plan, latch } = state;
+    state.spans.begin();
     state.emit(state.events.executionStarted(state.now(), plan.parametersJson));
     const deadline = setTimeout(() => this.#deadline(), services.settings.executionTimeoutSeconds * 1000);
     const result = services.results.writer(plan.executionId, latch.signal);
@@ -66,6 +67,7 @@ export class ExecutionRun {
     await closing;
     // Held by the engine while there was one.
     plan.memory?.release();
+    state.spans.end(outcome);
     return outcome;
   }
 
@@ -152,8 +154,9 @@ export class ExecutionRun {
   }
 
   async #startChild(node: ChildNode, signal: AbortSignal): Promise<StartedChild> {
-    const { plan, stats, context } = this.state;
-    const child = await this.services.startChild(plan, node, context.of(node.id), signal);
+    const { plan, stats, context, spans } = this.state;
+    const start = () => this.services.startChild(plan, node, context.of(node.id), signal);
+    const child = await spans.within(node.id, start);
     stats.child(node.id, child.executionId);
     this.services.progress.boundary(this.state);
     return child;

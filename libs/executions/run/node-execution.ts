@@ -37,7 +37,7 @@ export class NodeExecution {
     try {
       const record = this.state.calculation.run(node);
       const at = this.state.now();
-      this.#ended(node, at, this.state.stats.computed(node.id, at, record));
+      this.#ended({ node }, at, this.state.stats.computed(node.id, at, record));
       return true;
     } catch (error) {
       this.#fail({ node }, this.#record(node, {}, error));
@@ -81,6 +81,7 @@ export class NodeExecution {
     const { state } = this;
     const at = state.now();
     state.stats.started(node.id, at);
+    state.spans.nodeStarted(node, at);
     state.emit(state.events.nodeStarted(at, node.id));
     this.services.progress.boundary(state);
     return at;
@@ -108,14 +109,16 @@ export class NodeExecution {
     this.state.emit(this.state.events.nodeProgress(this.state.now(), sample));
   }
 
-  #succeeded({ node, progress }: NodeTask, { rowsOut, bytesOut, delivered }: NodeYield): void {
+  #succeeded(task: NodeTask, { rowsOut, bytesOut, delivered }: NodeYield): void {
+    const { node, progress } = task;
     const at = this.state.now();
     if (delivered) this.state.delivered = delivered;
     progress.end('completed');
-    this.#ended(node, at, this.state.stats.succeeded(node.id, at, rowsOut, bytesOut));
+    this.#ended(task, at, this.state.stats.succeeded(node.id, at, rowsOut, bytesOut));
   }
 
-  #ended(node: PipelineNode, at: Date, stat: NodeEntry): void {
+  #ended({ node, trace }: { node: PipelineNode; trace?: NodeTrace }, at: Date, stat: NodeEntry): void {
+    this.state.spans.nodeEnded(stat, trace?.dialect);
     this.state.emit(this.state.events.nodeCompleted(at, stat));
     this.services.progress.boundary(this.state);
     this.services.metrics.nodeEnded(this.state.plan.pipeline.pipelineId, node, stat);
@@ -134,10 +137,14 @@ export class NodeExecution {
     this.services.progress.boundary(this.state);
   }
 
-  #fail({ node, progress }: { node: PipelineNode; progress?: NodeProgress | undefined }, error: FailureRecord): void {
+  #fail(
+    { node, progress, trace }: { node: PipelineNode; progress?: NodeProgress | undefined; trace?: NodeTrace },
+    error: FailureRecord,
+  ): void {
     const at = this.state.now();
     progress?.end('failed');
     const stat = this.state.stats.failed(node.id, at, error);
+    this.state.spans.nodeEnded(stat, trace?.dialect);
     this.state.emit(this.state.events.nodeFailed(at, stat, error));
     this.state.latch.set({ kind: 'failed', error, nodeId: node.id });
     this.services.progress.boundary(this.state);

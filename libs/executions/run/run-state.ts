@@ -8,6 +8,7 @@ import { OutcomeLatch } from './outcome.js';
 import type { ProgressSource } from './progress-writer.js';
 import { RunEvents, type UnnumberedEvent } from './run-events.js';
 import type { RunPlan } from './run-plan.js';
+import { RunSpans } from './run-spans.js';
 
 /** What is known of a run while it runs, on the instance that owns it. */
 export class RunState implements ProgressSource {
@@ -17,6 +18,7 @@ export class RunState implements ProgressSource {
   /** The Context as it grows. */
   readonly context: CalculatorScope;
   readonly calculation: Calculation;
+  readonly spans: RunSpans;
   /** Of the caller node, once it is done. */
   delivered: DeliveredResult | undefined;
   ended = false;
@@ -31,6 +33,7 @@ export class RunState implements ProgressSource {
     const { pipeline, executionId, correlationId, clock } = plan;
     this.context = new CalculatorScope(pipeline.document, plan.context);
     this.calculation = new Calculation(this.context, plan.calculated);
+    this.spans = new RunSpans(plan);
     this.stats = new NodeStats(pipeline.document.nodes.map(({ id }) => id));
     this.events = new RunEvents({
       executionId,

@@ -16,6 +16,18 @@ export const ORIGIN: TextForm = {
   },
 };
 
+export const HTTP_URL: TextForm = {
+  accepts: 'URL such as `http://collector:4318/v1/traces`',
+  parse: (text) => {
+    const url = parseUrl(text);
+    if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+      return { problem: 'must be a URL such as http://collector:4318/v1/traces' };
+    }
+    if (url.username || url.password || url.hash) return { problem: 'must carry neither user, password nor fragment' };
+    return { value: url.href };
+  },
+};
+
 /** An address block; a bare address is a block of one. */
 export const CIDR: TextForm = {
   accepts: 'CIDR block such as `10.0.0.0/8`',

@@ -5,7 +5,7 @@ import { executorKeys, recordKeys, stagingKeys } from './keys/executions.js';
 import { apiKeyKeys, governanceKeys, signInKeys } from './keys/identity.js';
 import { lakeKeys } from './keys/lake.js';
 import { mailKeys } from './keys/mail.js';
-import { deploymentKeys, graphqlKeys, loggingKeys, serverKeys, webKeys } from './keys/server.js';
+import { deploymentKeys, graphqlKeys, loggingKeys, serverKeys, tracingKeys, webKeys } from './keys/server.js';
 import { databaseKeys, redisKeys, secretKeys } from './keys/stores.js';
 
 /** Every key there is (contract 03 §11). A key is declared here once and read somewhere; an unread one is a fault. */
@@ -17,6 +17,7 @@ export const CONFIGURATION_KEYS = {
   ...serverKeys,
   ...webKeys,
   ...loggingKeys,
+  ...tracingKeys,
   ...signInKeys,
   ...apiKeyKeys,
   ...governanceKeys,
@@ -53,6 +54,7 @@ export const CONFIGURATION_GROUPS: readonly {
   { title: 'Server', keys: serverKeys },
   { title: 'Web', keys: webKeys },
   { title: 'Logging', keys: loggingKeys },
+  { title: 'Tracing', keys: tracingKeys },
   { title: 'Signing in', keys: signInKeys },
   { title: 'API keys', keys: apiKeyKeys },
   { title: 'Workspaces and audit', keys: governanceKeys },

@@ -1,5 +1,5 @@
 import { flag, choice, integer, list, optionalChoice, text, type DefaultFacts } from '../definition.js';
-import { DEPLOYMENT_NAME, ORIGIN } from '../forms.js';
+import { DEPLOYMENT_NAME, HTTP_URL, ORIGIN } from '../forms.js';
 
 export function isHardened(facts: DefaultFacts): boolean {
   return facts.value('datapipelines.posture') === 'hardened';
@@ -121,6 +121,25 @@ export const loggingKeys = {
   'datapipelines.observability.logging.level': choice(['debug', 'info', 'warn', 'error'], {
     default: 'info',
     about: 'Least level that is logged.',
+  }),
+};
+
+export const tracingKeys = {
+  'datapipelines.observability.tracing.enabled': flag({
+    default: false,
+    about: 'Sends traces over OTLP: every execution with its nodes, and a share of the other requests.',
+  }),
+  'datapipelines.observability.tracing.endpoint': text({
+    default: 'http://127.0.0.1:4318/v1/traces',
+    form: HTTP_URL,
+    about:
+      'Where traces go, OTLP over HTTP. Headers, a token of the collector say, come from OTEL_EXPORTER_OTLP_HEADERS.',
+  }),
+  'datapipelines.observability.tracing.request-percent': integer({
+    default: 10,
+    min: 0,
+    max: 100,
+    about: 'Share of requests that are traced. Executions always are.',
   }),
 };
 

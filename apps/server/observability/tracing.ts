@@ -1,0 +1,44 @@
+import { context, diag, DiagLogLevel, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Configuration, Logger } from '#libs/kernel';
+import { ExecutionSampler } from './execution-sampler.js';
+
+/** How long the end of the process waits for spans to leave. */
+const FLUSH_MS = 2000;
+
+/**
+ * Starts to trace when `datapipelines.observability.tracing.enabled` (02 §12). A collector that is away costs spans and a
+ * warning, never a request or a run. Returns what ends it and sends the rest.
+ */
+export function startTracing(configuration: Configuration, version: string, log: Logger): () => Promise<void> {
+  if (!configuration.get('datapipelines.observability.tracing.enabled')) return () => Promise.resolve();
+  const logger = log.child('tracing');
+  const told = (message: string) => logger.warn('Traces could not be sent.', { problem: message });
+  const silent = () => undefined;
+  diag.setLogger({ error: told, warn: told, info: silent, debug: silent, verbose: silent }, DiagLogLevel.WARN);
+  const exporter = new OTLPTraceExporter({
+    url: configuration.get('datapipelines.observability.tracing.endpoint'),
+  });
+  const provider = new TracerProvider({
+    sampler: new ExecutionSampler(configuration.get('datapipelines.observability.tracing.request-percent') / 100),
+    resource: defaultResource().merge(
+      resourceFromAttributes({
+        'service.name': 'penstock',
+        'service.version': version,
+        'deployment.environment.name': configuration.get('datapipelines.env'),
+      }),
+    ),
+    spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: FLUSH_MS })],
+  });
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  trace.setGlobalTracerProvider(provider);
+  return async () => {
+    await provider.shutdown();
+    trace.disable();
+    context.disable();
+    diag.disable();
+  };
+}
