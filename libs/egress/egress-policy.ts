@@ -29,10 +29,16 @@ const systemLookup: NameLookup = (host) => resolveByName(host, { all: true, orde
 export class EgressPolicy {
   readonly #rules: EgressRules;
   readonly #lookup: NameLookup;
+  readonly #listening: OwnService[] = [];
 
   constructor(rules: EgressRules, lookup: NameLookup = systemLookup) {
     this.#rules = rules;
     this.#lookup = lookup;
+  }
+
+  /** A server of ours that took its port only now, which the configuration could not tell. */
+  protect(service: OwnService): void {
+    this.#listening.push(service);
   }
 
   /**
@@ -53,7 +59,7 @@ export class EgressPolicy {
     const addresses = await this.#resolve(host);
     const wanted: Target = { host, port, ...target };
     const resolveOwn = (name: string) => this.#resolveOwn(name);
-    const service = await ownServiceAt(this.#rules.services, wanted, addresses, resolveOwn);
+    const service = await ownServiceAt([...this.#rules.services, ...this.#listening], wanted, addresses, resolveOwn);
     if (service) refuse(service.rule);
     for (const address of addresses) {
       const rule = refusedBy(address, this.#rules);

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
+import { EgressPolicy } from '#libs/egress';
 import { Drain, ExecutionJobs } from '#libs/executions';
 import {
   AccessTrail,
@@ -163,6 +164,11 @@ export class RunningServer {
       configuration.get('datapipelines.management.port'),
       configuration.get('datapipelines.management.address'),
     );
+    this.app.get(EgressPolicy, { strict: false }).protect({
+      rule: 'management',
+      host: configuration.get('datapipelines.management.address'),
+      port: managementPort,
+    });
     await this.app.listen(
       configuration.get('datapipelines.server.port'),
       configuration.get('datapipelines.server.address'),
