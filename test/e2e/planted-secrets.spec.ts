@@ -36,7 +36,7 @@ describeWithProgram('redis-server', 'secrets, looked for in everything that leav
 
   async function ask(client: ApiClient, method: string, path: string, body?: unknown, headers = {}): Promise<void> {
     const answer = await client.call(method, path, body, { headers });
-    told.push(`${method} ${path.split("?")[0]} ${answer.status}\n${[...answer.headers].join('\n')}\n${answer.text}`);
+    told.push(`${method} ${path.split('?')[0]} ${answer.status}\n${[...answer.headers].join('\n')}\n${answer.text}`);
   }
 
   /** Everything that holds a secret, done well and done wrong, through every door. */
