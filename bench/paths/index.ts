@@ -1,5 +1,6 @@
 import type { BenchPath } from './bench-path.js';
 import { ftlRender } from './ftl-render.js';
+import { factsListing } from './facts-listing.js';
 import { nodeOverhead } from './node-overhead.js';
 import { publishedEndpoint } from './published-endpoint.js';
 import { resultPage } from './result-page.js';
@@ -18,5 +19,6 @@ export const PATHS: readonly BenchPath[] = [
   publishedEndpoint,
   validateDocument,
   ftlRender,
+  factsListing,
   start,
 ];
