@@ -1,6 +1,6 @@
 import { toWireStamp } from '#libs/kernel';
 
-import type { FactRef, LearnedFact } from './learned-fact.js';
+import type { FactPlace, FactRef, LearnedFact } from './learned-fact.js';
 import type { FactTrust } from './rules/fact-trust.js';
 
 /** A fact as a listing of the catalog carries it. */
@@ -35,8 +35,8 @@ export interface FactView extends InlineFactView {
 }
 
 /** A fact together with what was seen of its tables at this read. */
-export interface ServedFact {
-  fact: LearnedFact;
+export interface ServedFact<F extends FactPlace = LearnedFact> {
+  fact: F;
   drift: string | undefined;
 }
 
@@ -76,6 +76,6 @@ export function factView(fact: LearnedFact): FactView {
 }
 
 /** What can be said of an earlier mark without looking again. */
-export function storedDrift({ trust }: LearnedFact): string | undefined {
+export function storedDrift({ trust }: FactPlace): string | undefined {
   return trust === 'needs_review' ? COLUMNS_CHANGED : undefined;
 }

@@ -1,44 +1,12 @@
 import { Injectable } from '@nestjs/common';
 
-import {
-  isJsonObject,
-  readJson,
-  writeJson,
-  type KeysetListing,
-  type KeysetPage,
-  type WriteSurface,
-} from '#libs/kernel';
+import { writeJson, type KeysetListing, type KeysetPage, type WriteSurface } from '#libs/kernel';
 import { keysetPages } from '#libs/lifecycle';
 import type { Queryable, Transaction } from '#libs/persistence';
 
+import { FACT_COLUMNS, factOf, FROM_FACTS, NEWEST_FIRST, VISIBLE_FACTS, type FactRow } from './fact-row.js';
 import type { FactKind, FactRef, FactScope, LearnedFact } from './learned-fact.js';
 import { transition, type FactEvent, type FactTrust } from './rules/fact-trust.js';
-
-interface FactRow {
-  id: string;
-  scope: FactScope;
-  datasource_name: string;
-  kind: FactKind;
-  fact: string;
-  refs_json: string;
-  evidence_sql: string | null;
-  evidence_summary: string | null;
-  trust: FactTrust;
-  schema_fingerprint: string;
-  recorded_by: string;
-  recorded_via: WriteSurface;
-  recorded_at: string;
-  from_here: boolean;
-  pipeline_id: string | null;
-  pipeline_name: string | null;
-  source_version: number | null;
-  verified_by: string | null;
-  verified_at: string | null;
-  supersedes: string | null;
-  retired_at: string | null;
-  retired_reason: string | null;
-  conflicting: boolean;
-}
 
 export interface NewFact {
   id: string;
@@ -80,11 +48,6 @@ export interface FactIdentity {
   fact: string;
 }
 
-/** $1 = the workspace that reads: it sees what is granted to it, of team rules only its own (contract 06 §11). */
-const VISIBLE = `(f.scope = 'DATASOURCE' OR f.workspace_id = $1::uuid) AND EXISTS (
-    SELECT 1 FROM datasources d JOIN datasource_workspaces g ON g.datasource_name = d.name AND g.workspace_id = $1::uuid
-     WHERE d.name = f.datasource_name AND NOT d.is_deleted)`;
-
 /** Facts that say different things about the same refs are told apart by nobody but a person. */
 const CONFLICTING = `f.trust <> 'retired' AND jsonb_array_length(f.refs_json) > 0 AND EXISTS (
     SELECT 1 FROM learned_facts o
@@ -100,24 +63,12 @@ const CONFLICTS = `LEFT JOIN (
     ON c.datasource_name = f.datasource_name AND c.kind = f.kind AND c.refs_json = f.refs_json`;
 const IS_CONFLICTING = `(c.kind IS NOT NULL AND f.trust <> 'retired') AS conflicting`;
 
-const COLUMNS = `f.id, f.scope, f.datasource_name, f.kind, f.fact, f.refs_json, f.evidence_sql, f.evidence_summary, f.trust,
-  f.schema_fingerprint, f.recorded_by, f.recorded_via, f.recorded_at, f.recorded_in = $1::uuid AS from_here,
-  p.id AS pipeline_id, p.name AS pipeline_name, f.source_version, f.verified_by, f.verified_at, f.supersedes,
-  f.retired_at, f.retired_reason`;
-
-const FROM = `FROM learned_facts f LEFT JOIN pipelines p ON p.id = f.source_pipeline_id AND p.workspace_id = $1::uuid`;
-
-const NEWEST_FIRST = 'f.recorded_at DESC, f.id DESC';
-
-/** Most facts of one datasource that a listing of its tables or columns considers. */
-const INLINE_CAP = 20_000;
-
 /** `learned_facts`: rows are added and marked, never edited, never deleted (seed §4.18). */
 @Injectable()
 export class FactRepository {
   async find(q: Queryable, workspaceId: string, id: string): Promise<LearnedFact | undefined> {
     const [row] = await q.query<FactRow>(
-      `SELECT ${COLUMNS}, ${CONFLICTING} AS conflicting ${FROM} WHERE f.id = $2::uuid AND ${VISIBLE}`,
+      `SELECT ${FACT_COLUMNS}, ${CONFLICTING} AS conflicting ${FROM_FACTS} WHERE f.id = $2::uuid AND ${VISIBLE_FACTS}`,
       [workspaceId, id],
     );
     return row && factOf(row);
@@ -126,7 +77,7 @@ export class FactRepository {
   /** Several by id; what is unknown or not visible is absent. */
   async among(q: Queryable, workspaceId: string, ids: readonly string[]): Promise<LearnedFact[]> {
     const rows = await q.query<FactRow>(
-      `SELECT ${COLUMNS}, ${CONFLICTING} AS conflicting ${FROM} WHERE f.id = ANY ($2::uuid[]) AND ${VISIBLE}`,
+      `SELECT ${FACT_COLUMNS}, ${CONFLICTING} AS conflicting ${FROM_FACTS} WHERE f.id = ANY ($2::uuid[]) AND ${VISIBLE_FACTS}`,
       [workspaceId, ids],
     );
     return rows.map(factOf);
@@ -137,7 +88,7 @@ export class FactRepository {
     const { sql, params } = filtered(workspaceId, filter);
     params.push(limit);
     const rows = await q.query<FactRow>(
-      `SELECT ${COLUMNS}, ${IS_CONFLICTING} ${FROM} ${CONFLICTS}
+      `SELECT ${FACT_COLUMNS}, ${IS_CONFLICTING} ${FROM_FACTS} ${CONFLICTS}
         WHERE ${sql} ORDER BY ${NEWEST_FIRST} LIMIT $${params.length}::int`,
       params,
     );
@@ -166,9 +117,9 @@ export class FactRepository {
     const parent = datasources === null ? `''::text` : 'f.datasource_name';
     const rows = await q.query<FactRow & { parent: string }>(
       `SELECT x.* FROM (
-         SELECT ${COLUMNS}, ${IS_CONFLICTING}, ${parent} AS parent,
+         SELECT ${FACT_COLUMNS}, ${IS_CONFLICTING}, ${parent} AS parent,
                 row_number() OVER (PARTITION BY ${parent} ORDER BY ${order}) AS place
-         ${FROM} ${CONFLICTS} WHERE ${where}) x
+         ${FROM_FACTS} ${CONFLICTS} WHERE ${where}) x
         WHERE x.place <= $${params.length}::int ORDER BY x.parent, x.place`,
       params,
     );
@@ -193,33 +144,6 @@ export class FactRepository {
       params,
     );
     return new Map(rows.map((row) => [row.parent, row.total]));
-  }
-
-  /**
-   * Live facts of one datasource for its listings, newest first; of one table when it is named. Without their conflicts:
-   * whoever has all facts of a table sees those himself.
-   */
-  async inline(q: Queryable, workspaceId: string, datasource: string, table?: string): Promise<LearnedFact[]> {
-    const rows = await q.query<FactRow>(
-      `SELECT ${COLUMNS}, FALSE AS conflicting ${FROM}
-        WHERE f.datasource_name = $2 AND f.trust <> 'retired' AND ${VISIBLE}
-          AND ($3::jsonb IS NULL OR f.refs_json @> $3::jsonb)
-        ORDER BY ${NEWEST_FIRST} LIMIT ${INLINE_CAP}`,
-      [workspaceId, datasource, table === undefined ? null : writeJson([{ table }])],
-    );
-    return rows.map(factOf);
-  }
-
-  /** What a list of datasources shows beside each: windows, sampling rates and the team's own rules; conflicts as above. */
-  async ofDatasources(q: Queryable, workspaceId: string, names: readonly string[]): Promise<LearnedFact[]> {
-    const rows = await q.query<FactRow>(
-      `SELECT ${COLUMNS}, FALSE AS conflicting ${FROM}
-        WHERE f.datasource_name = ANY ($2::text[]) AND f.trust <> 'retired' AND ${VISIBLE}
-          AND (f.kind IN ('window', 'sampling') OR f.scope = 'WORKSPACE')
-        ORDER BY ${NEWEST_FIRST} LIMIT ${INLINE_CAP}`,
-      [workspaceId, names],
-    );
-    return rows.map(factOf);
   }
 
   /** Held until the transaction ends, so that two records of the same fact are judged one after the other. */
@@ -320,7 +244,7 @@ export class FactRepository {
 function filtered(workspaceId: string, filter: FactFilter): { sql: string; params: unknown[] } {
   const { datasource, table, scope, includeRetired, since } = filter;
   return {
-    sql: `${VISIBLE} AND ($2::text IS NULL OR f.datasource_name = $2)
+    sql: `${VISIBLE_FACTS} AND ($2::text IS NULL OR f.datasource_name = $2)
       AND ($3::text IS NULL OR EXISTS (
         SELECT 1 FROM jsonb_array_elements(f.refs_json) r
          WHERE r->>'table' = $3 OR concat_ws('.', r->>'schema', r->>'table') = $3))
@@ -328,46 +252,4 @@ function filtered(workspaceId: string, filter: FactFilter): { sql: string; param
       AND ($6::timestamptz IS NULL OR f.recorded_at >= $6::timestamptz)`,
     params: [workspaceId, datasource ?? null, table ?? null, scope ?? null, includeRetired, since ?? null],
   };
-}
-
-function factOf(row: FactRow): LearnedFact {
-  return {
-    id: row.id,
-    scope: row.scope,
-    datasource: row.datasource_name,
-    kind: row.kind,
-    fact: row.fact,
-    refs: refsOf(row.refs_json),
-    evidenceSql: row.evidence_sql,
-    evidenceSummary: row.evidence_summary,
-    trust: row.trust,
-    fingerprint: row.schema_fingerprint,
-    recordedBy: row.recorded_by,
-    recordedVia: row.recorded_via,
-    recordedAt: row.recorded_at,
-    isFromHere: row.from_here,
-    sourcePipeline: row.pipeline_id === null ? null : { id: row.pipeline_id, name: row.pipeline_name ?? '' },
-    sourceVersion: row.source_version,
-    verifiedBy: row.verified_by,
-    verifiedAt: row.verified_at,
-    supersedes: row.supersedes,
-    retiredAt: row.retired_at,
-    retiredReason: row.retired_reason,
-    isConflicting: row.conflicting,
-  };
-}
-
-function refsOf(json: string): FactRef[] {
-  const refs = readJson(json);
-  return (Array.isArray(refs) ? refs : []).flatMap((ref) => {
-    if (!isJsonObject(ref) || typeof ref['table'] !== 'string') return [];
-    const { schema, table, column } = ref;
-    return [
-      {
-        ...(typeof schema === 'string' ? { schema } : {}),
-        table,
-        ...(typeof column === 'string' ? { column } : {}),
-      },
-    ];
-  });
 }

@@ -28,19 +28,27 @@ export interface FactRef {
   column?: string;
 }
 
-/** A stored fact as one workspace reads it. Stamps have microseconds. */
-export interface LearnedFact {
+/** What decides where a fact stands and what a read of the catalog does to it. */
+export interface FactPlace {
   id: string;
-  scope: FactScope;
   datasource: string;
   kind: FactKind;
-  fact: string;
   refs: FactRef[];
-  evidenceSql: string | null;
-  evidenceSummary: string | null;
+  /** The refs as the database writes them: equal texts are equal refs. */
+  refsKey: string;
   trust: FactTrust;
   /** `tableKey=sha256` entries joined by `;` (seed §4.18). */
   fingerprint: string;
+  /** Another live fact that the workspace sees says something else of the same kind about the same refs. */
+  isConflicting: boolean;
+}
+
+/** A stored fact as one workspace reads it. Stamps have microseconds. */
+export interface LearnedFact extends FactPlace {
+  scope: FactScope;
+  fact: string;
+  evidenceSql: string | null;
+  evidenceSummary: string | null;
   recordedBy: string;
   recordedVia: WriteSurface;
   recordedAt: string;
@@ -54,6 +62,4 @@ export interface LearnedFact {
   supersedes: string | null;
   retiredAt: string | null;
   retiredReason: string | null;
-  /** Another live fact that the workspace sees says something else of the same kind about the same refs. */
-  isConflicting: boolean;
 }

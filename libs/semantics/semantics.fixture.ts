@@ -10,6 +10,7 @@ import { FactListing } from './fact-listing.js';
 import { FactStanding } from './fact-standing.js';
 import { FactRepository } from './fact.repository.js';
 import { AnnotatedCatalog } from './inline/annotated-catalog.js';
+import { InlineFactRepository } from './inline/inline-fact.repository.js';
 import { DriftMarks } from './inline/drift-marks.js';
 import { Evidence } from './recording/evidence.js';
 import { FactRecording } from './recording/fact-recording.js';
@@ -37,7 +38,7 @@ export class SemanticsBench {
       this.listing,
     );
     this.marks = new DriftMarks(db, facts, bench.access, bench.catalogs, logger);
-    this.catalog = new AnnotatedCatalog(db, bench.service, bench.introspection, facts, this.marks);
+    this.catalog = new AnnotatedCatalog(db, bench.service, bench.introspection, new InlineFactRepository(), this.marks);
   }
 }
 

@@ -8,6 +8,7 @@ import { FactStanding } from './fact-standing.js';
 import { FactRepository } from './fact.repository.js';
 import { AnnotatedCatalog } from './inline/annotated-catalog.js';
 import { DriftMarks } from './inline/drift-marks.js';
+import { InlineFactRepository } from './inline/inline-fact.repository.js';
 import { Evidence } from './recording/evidence.js';
 import { FactRecording } from './recording/fact-recording.js';
 import { LiveRefs } from './recording/live-refs.js';
@@ -24,6 +25,7 @@ import { SemanticsService } from './semantics.service.js';
     FactRecording,
     FactRepository,
     FactStanding,
+    InlineFactRepository,
     LiveRefs,
     SemanticsService,
   ],

@@ -14,16 +14,16 @@ import { Database } from '#libs/persistence';
 import type { ColumnType } from '#libs/typesystem';
 
 import { inlineFactView, storedDrift, type InlineFactView, type ServedFact } from '../fact-view.js';
-import { FactRepository } from '../fact.repository.js';
-import type { LearnedFact } from '../learned-fact.js';
+import type { FactPlace, LearnedFact } from '../learned-fact.js';
 import { schemaOf, tableKey } from '../rules/fact-refs.js';
 import { tableDigest } from '../rules/fingerprint.js';
 import { columnsOf, FACTS_PER_OBJECT, tablesOf, withConflicts } from '../rules/placement.js';
 import { DriftMarks } from './drift-marks.js';
+import { InlineFactRepository } from './inline-fact.repository.js';
 
 /** Facts beside one object, newest first. */
-export interface ObjectFacts {
-  facts: ServedFact[];
+export interface ObjectFacts<F extends FactPlace = LearnedFact> {
+  facts: ServedFact<F>[];
   /** There are more than are shown. */
   truncated: boolean;
 }
@@ -52,7 +52,7 @@ export class AnnotatedCatalog {
     private readonly db: Database,
     private readonly datasourceRows: DatasourceService,
     private readonly introspection: IntrospectionService,
-    private readonly facts: FactRepository,
+    private readonly facts: InlineFactRepository,
     private readonly marks: DriftMarks,
   ) {}
 
@@ -93,13 +93,18 @@ export class AnnotatedCatalog {
   ): Promise<{ tables: FactsOf<TableView>[]; truncated: boolean }> {
     const listing = await this.introspection.tables(principal, name, filter, gaveUp);
     const { id: workspaceId } = authorise(principal, 'datasource.introspect');
-    const facts = withConflicts(await this.facts.inline(this.db, workspaceId, name));
+    const facts = withConflicts(await this.facts.places(this.db, workspaceId, name));
     const keys = listing.tables.map(keyOf);
     const isComplete = filter.namespace === undefined && !listing.truncated;
     const reader = { workspaceId, datasource: name, gaveUp };
     const served = await this.marks.byTables(reader, facts, isComplete ? new Set(keys) : undefined);
     const byTable = placed(served, ({ fact }) => tablesOf(fact));
-    const tables = listing.tables.map((item, at) => ({ item, ...capped(byTable.get(keys[at] ?? '')) }));
+    const placedFacts = keys.map((key) => capped(byTable.get(key)));
+    const texts = await this.#texts(workspaceId, placedFacts);
+    const tables = listing.tables.map((item, at) => {
+      const { facts: places = [], truncated = false } = placedFacts[at] ?? {};
+      return { item, facts: places.flatMap((place) => whole(place, texts)), truncated };
+    });
     return { tables, truncated: listing.truncated };
   }
 
@@ -121,7 +126,7 @@ export class AnnotatedCatalog {
   ): Promise<FactsOf<ColumnView>[]> {
     const { table, columns } = await this.introspection.describe(principal, name, request, gaveUp);
     const { id: workspaceId } = authorise(principal, 'datasource.introspect');
-    const facts = withConflicts(await this.facts.inline(this.db, workspaceId, name, table.name));
+    const facts = withConflicts(await this.facts.ofTable(this.db, workspaceId, name, table.name));
     const key = keyOf(table);
     const served = await this.marks.byColumns({ workspaceId, datasource: name, gaveUp }, facts, {
       table,
@@ -131,6 +136,12 @@ export class AnnotatedCatalog {
     });
     const byColumn = placed(served, ({ fact }) => columnsOf(fact, key));
     return columns.map((item) => ({ item, ...capped(byColumn.get(item.name)) }));
+  }
+
+  /** The facts that are shown, and of a large datasource only those. */
+  async #texts(workspaceId: string, placedFacts: readonly ObjectFacts<FactPlace>[]): Promise<Map<string, LearnedFact>> {
+    const ids = new Set(placedFacts.flatMap(({ facts }) => facts.map(({ fact }) => fact.id)));
+    return ids.size === 0 ? new Map() : await this.facts.texts(this.db, workspaceId, [...ids]);
   }
 
   /** As stored: nothing is looked at again for a list of datasources. */
@@ -171,8 +182,18 @@ function typeOf({ type, precision, scale }: ColumnView): ColumnType {
   };
 }
 
-function placed(served: readonly ServedFact[], places: (fact: ServedFact) => Set<string>): Map<string, ServedFact[]> {
-  const found = new Map<string, ServedFact[]>();
+/** The place's trust and conflict are of this read; a fact that went meanwhile is left out. */
+function whole({ fact, drift }: ServedFact<FactPlace>, texts: ReadonlyMap<string, LearnedFact>): ServedFact[] {
+  const text = texts.get(fact.id);
+  const { trust, isConflicting } = fact;
+  return text ? [{ fact: { ...text, trust, isConflicting }, drift }] : [];
+}
+
+function placed<F extends FactPlace>(
+  served: readonly ServedFact<F>[],
+  places: (fact: ServedFact<F>) => Set<string>,
+): Map<string, ServedFact<F>[]> {
+  const found = new Map<string, ServedFact<F>[]>();
   for (const fact of served) {
     for (const place of places(fact)) {
       const there = found.get(place);
@@ -183,7 +204,7 @@ function placed(served: readonly ServedFact[], places: (fact: ServedFact) => Set
   return found;
 }
 
-function capped(facts: readonly ServedFact[] = []): ObjectFacts {
+function capped<F extends FactPlace>(facts: readonly ServedFact<F>[] = []): ObjectFacts<F> {
   return { facts: facts.slice(0, FACTS_PER_OBJECT), truncated: facts.length > FACTS_PER_OBJECT };
 }
 

@@ -6,7 +6,7 @@ import { Database } from '#libs/persistence';
 
 import { COLUMNS_CHANGED, storedDrift, type ServedFact } from '../fact-view.js';
 import { FactRepository } from '../fact.repository.js';
-import type { LearnedFact } from '../learned-fact.js';
+import type { FactPlace, LearnedFact } from '../learned-fact.js';
 import { columnsDrift, goneText, tablesGone, type MissingRefs } from '../rules/drift.js';
 import { namespaceOf } from '../rules/fact-refs.js';
 import { trustAfter, type FactEvent } from '../rules/fact-trust.js';
@@ -39,11 +39,11 @@ export class DriftMarks {
   }
 
   /** `listed` are the keys of all tables there are; undefined where the listing was not a complete one. */
-  async byTables(
+  async byTables<F extends FactPlace>(
     reader: ReaderOf,
-    facts: readonly LearnedFact[],
+    facts: readonly F[],
     listed: ReadonlySet<string> | undefined,
-  ): Promise<ServedFact[]> {
+  ): Promise<ServedFact<F>[]> {
     const gone = listed === undefined || listed.size === 0 ? [] : await this.#really(reader, tablesGone(facts, listed));
     await this.#mark('ref_gone', gone);
     const texts = new Map(gone.map(({ fact, refs }) => [fact.id, goneText(refs, 'table')]));
@@ -135,18 +135,18 @@ export class DriftMarks {
 }
 
 /** The fact as it is after the mark. Without news its earlier mark speaks. */
-function served(
-  fact: LearnedFact,
+function served<F extends FactPlace>(
+  fact: F,
   event: FactEvent,
   news: string | undefined,
   earlier = storedDrift(fact),
-): ServedFact {
+): ServedFact<F> {
   if (news === undefined) return { fact, drift: earlier };
   return { fact: { ...fact, trust: trustAfter(fact.trust, event) }, drift: news };
 }
 
 /** A stale fact about one column tells in a listing of tables which one it was. */
-function lostColumn(fact: LearnedFact): string | undefined {
+function lostColumn(fact: FactPlace): string | undefined {
   const columns = fact.refs.filter(({ column }) => column !== undefined);
   return fact.trust === 'stale' && columns.length === 1 && fact.refs.length === 1
     ? goneText(columns, 'column')
