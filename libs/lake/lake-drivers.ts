@@ -11,6 +11,7 @@ import {
   type SharedEngineParts,
   type SourceLogin,
 } from '#libs/datasources';
+import { EgressPolicy } from '#libs/egress';
 import { Configuration } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 
@@ -18,7 +19,12 @@ import { lakeDriver } from './engine/lake-driver.js';
 import type { EngineParts } from './engine/lake-engine.js';
 import { LakeSource } from './engine/lake-source.js';
 import type { LakeOptions } from './options/lake-options.js';
+import type { LakeTable } from './registry/lake-table.js';
 import { LakeTableRepository } from './registry/lake-table.repository.js';
+import { parseLocation } from './registry/location.js';
+import { Mirror } from './s3/mirror.js';
+import { MirroredParquet } from './s3/mirrored-parquet.js';
+import { S3Storage } from './s3/s3-storage.js';
 import { ParquetFiles } from './tables/parquet-files.js';
 import { TableResolvers } from './tables/table-resolvers.js';
 
@@ -26,14 +32,21 @@ import { TableResolvers } from './tables/table-resolvers.js';
 @Injectable()
 export class LakeDrivers extends FurtherDrivers {
   readonly #roots: FileRoots;
+  readonly #mirror: Mirror;
 
   constructor(
     private readonly db: Database,
     private readonly repository: LakeTableRepository,
     private readonly config: Configuration,
+    private readonly egress: EgressPolicy,
   ) {
     super();
     this.#roots = new FileRoots(config.get('datapipelines.datasources.file-roots'));
+    this.#mirror = new Mirror(
+      config.get('datapipelines.lake.cache-dir') ??
+        join(config.get('datapipelines.staging.spill-directory'), 'penstock-lake-cache'),
+      config.get('datapipelines.lake.mirror-max-bytes'),
+    );
   }
 
   override drivers(shared: SharedEngineParts): readonly DialectDriver[] {
@@ -42,14 +55,21 @@ export class LakeDrivers extends FurtherDrivers {
 
   #source(options: LakeOptions, login: SourceLogin, context: DriverContext, shared: SharedEngineParts): LakeSource {
     const { datasource } = login;
+    const maxFiles = this.config.get('datapipelines.lake.max-files-per-table');
+    const storage = new S3Storage(options, login, this.egress);
     const resolver = new TableResolvers({
-      file: new ParquetFiles(this.#roots, this.config.get('datapipelines.lake.max-files-per-table')),
+      file: new ParquetFiles(this.#roots, maxFiles),
+      s3: new MirroredParquet(storage, this.#mirror, {
+        datasource,
+        maxFiles,
+        maxBytes: this.config.get('datapipelines.lake.mirror-max-bytes-per-table'),
+      }),
     });
     return new LakeSource(
       {
         refreshMs: this.config.get('datapipelines.lake.mirror-refresh-seconds') * 1000,
         parts: () => this.#parts(options, context, shared, resolver),
-        storageAnswers: () => Promise.resolve(),
+        storageAnswers: (tables, signal) => answers(storage, tables, signal),
       },
       {
         tables: () => this.repository.all(this.db, datasource),
@@ -76,4 +96,15 @@ export class LakeDrivers extends FurtherDrivers {
       ),
     };
   }
+}
+
+/** A listing of each bucket, one object long. */
+async function answers(storage: S3Storage, tables: readonly LakeTable[], signal: AbortSignal): Promise<void> {
+  const buckets = new Set(
+    tables.flatMap(({ location }) => {
+      const parsed = parseLocation(location);
+      return typeof parsed !== 'string' && parsed.scheme === 's3' ? [parsed.bucket] : [];
+    }),
+  );
+  for (const bucket of buckets) await storage.answers(bucket, signal);
 }

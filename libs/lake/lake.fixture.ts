@@ -7,6 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 
 import { AuditLog } from '#libs/audit';
 import { DatasourceService } from '#libs/datasources';
+import { EgressPolicy, egressRules } from '#libs/egress';
 import type { JsonObject } from '#libs/kernel';
 import { MemoryTransientStore } from '#libs/transient';
 
@@ -41,7 +42,7 @@ export class LakeBench {
     environment: Record<string, string>,
   ): Promise<LakeBench> {
     const further = (database: TestDatabase['database'], config: DatasourceBench['config']): LakeDrivers =>
-      new LakeDrivers(database, new LakeTableRepository(), config);
+      new LakeDrivers(database, new LakeTableRepository(), config, new EgressPolicy(egressRules(config)));
     return new LakeBench(await DatasourceBench.start(db, store, environment, further));
   }
 

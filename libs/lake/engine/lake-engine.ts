@@ -124,6 +124,7 @@ export class LakeEngine {
   #closeIfDone(): void {
     if (!this.#superseded || this.#sessions > 0) return;
     this.#instance.closeSync();
+    for (const { scan } of this.views) scan?.release?.();
     void rm(this.#folder, { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -66,8 +66,13 @@ async function scanned(maker: ViewMaker, table: LakeTable, signal: AbortSignal):
       signal,
       query: (sql) => session.catalog({ sql, values: [] }, signal),
     });
-    await runAll(session, [`CREATE VIEW ${qualifiedView(schema, table)} AS ${scan.sql}`], signal);
-    return scan;
+    try {
+      await runAll(session, [`CREATE VIEW ${qualifiedView(schema, table)} AS ${scan.sql}`], signal);
+      return scan;
+    } catch (error) {
+      scan.release?.();
+      throw error;
+    }
   });
 }
 

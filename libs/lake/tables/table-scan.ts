@@ -8,6 +8,8 @@ export interface TableScan {
   files: string;
   directories: readonly string[];
   paths: readonly string[];
+  /** Called once no engine needs the files any more. */
+  release?(): void;
 }
 
 /** What finding a table's files may use. */

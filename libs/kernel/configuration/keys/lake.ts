@@ -1,6 +1,23 @@
-import { integer } from '../definition.js';
+import { integer, optionalText } from '../definition.js';
+import { ABSOLUTE_PATH } from '../forms.js';
 
 export const lakeKeys = {
+  'datapipelines.lake.cache-dir': optionalText({
+    form: ABSOLUTE_PATH,
+    about: 'Folder for copies of S3 objects; unset: a folder beside the spill of the staging engines.',
+  }),
+  'datapipelines.lake.mirror-max-bytes-per-table': integer({
+    default: 2_147_483_648,
+    min: 1,
+    max: 1_099_511_627_776,
+    about: 'Bytes of one S3 table that are copied; a larger table is an error and never half a table.',
+  }),
+  'datapipelines.lake.mirror-max-bytes': integer({
+    default: 10_737_418_240,
+    min: 1,
+    max: 109_951_162_777_600,
+    about: 'Bytes of all copies; the ones used longest ago go first.',
+  }),
   'datapipelines.lake.max-files-per-table': integer({
     default: 20_000,
     min: 1,

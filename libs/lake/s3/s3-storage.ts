@@ -1,0 +1,157 @@
+import { createWriteStream } from 'node:fs';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import { GetObjectCommand, ListObjectsV2Command, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+
+import { DriverFailure } from '#libs/datasources';
+import { HostUnresolved, type EgressPolicy } from '#libs/egress';
+import { isPenstockError } from '#libs/kernel';
+
+import type { LakeOptions } from '../options/lake-options.js';
+
+export interface StoredObject {
+  key: string;
+  /** Names the content; another content has another one. */
+  etag: string;
+  bytes: number;
+}
+
+const REQUEST_MS = 30_000;
+const CONNECT_MS = 5000;
+const PAGE = 1000;
+const HTTPS = 443;
+
+/** The S3 service of one datasource, reached under the egress policy only. */
+export class S3Storage {
+  readonly #client: S3Client;
+  readonly #endpoint: { host: string; port: number } | undefined;
+  readonly #region: string;
+
+  constructor(
+    { endpoint, region = 'us-east-1', unsigned, urlStyle }: LakeOptions,
+    { username, secret }: { username: string | null; secret: string | null },
+    private readonly egress: EgressPolicy,
+  ) {
+    this.#endpoint = endpoint;
+    this.#region = region;
+    const lookup = egress.lookupFor(endpoint?.port ?? HTTPS);
+    const known = !unsigned && username !== null && secret !== null;
+    this.#client = new S3Client({
+      region,
+      ...(endpoint
+        ? { endpoint: `http://${endpoint.host}:${endpoint.port}`, forcePathStyle: urlStyle === 'path' }
+        : {}),
+      // Without a credential the machine's own is looked for, as every AWS client does.
+      ...(known ? { credentials: { accessKeyId: username, secretAccessKey: secret } } : {}),
+      ...(unsigned
+        ? {
+            credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
+            signer: { sign: (request) => Promise.resolve(request) },
+          }
+        : {}),
+      maxAttempts: 2,
+      followRegionRedirects: false,
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: {
+        httpAgent: new HttpAgent({ keepAlive: true, maxSockets: 8, lookup }),
+        httpsAgent: new HttpsAgent({ keepAlive: true, maxSockets: 8, lookup }),
+        connectionTimeout: CONNECT_MS,
+        requestTimeout: REQUEST_MS,
+      },
+    });
+  }
+
+  /** Every object whose key begins with the prefix, in pages. @throws DriverFailure */
+  async *list(bucket: string, prefix: string, signal: AbortSignal): AsyncGenerator<StoredObject> {
+    let token: string | undefined;
+    do {
+      const page = await this.#asked(() =>
+        this.#client.send(
+          new ListObjectsV2Command({
+            Bucket: bucket,
+            Prefix: prefix,
+            MaxKeys: PAGE,
+            ...(token === undefined ? {} : { ContinuationToken: token }),
+          }),
+          { abortSignal: signal },
+        ),
+      );
+      for (const { Key, ETag, Size } of page.Contents ?? []) {
+        if (Key !== undefined && ETag !== undefined) yield { key: Key, etag: ETag, bytes: Size ?? 0 };
+      }
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+  }
+
+  /** One object of exactly this content, and no more bytes than it was listed with. @throws DriverFailure */
+  async download(bucket: string, { key, etag, bytes }: StoredObject, file: string, signal: AbortSignal): Promise<void> {
+    const { Body } = await this.#asked(() =>
+      this.#client.send(new GetObjectCommand({ Bucket: bucket, Key: key, IfMatch: etag }), { abortSignal: signal }),
+    );
+    let seen = 0;
+    await this.#asked(() =>
+      pipeline(
+        Body as Readable,
+        async function* counted(source: AsyncIterable<Buffer>) {
+          for await (const chunk of source) {
+            seen += chunk.length;
+            if (seen > bytes) break;
+            yield chunk;
+          }
+        },
+        createWriteStream(file, { flags: 'wx' }),
+        { signal },
+      ),
+    );
+    if (seen !== bytes)
+      throw new DriverFailure('connection', 'An object came shorter or longer than it was listed.', {
+        driverCode: 'S3_LENGTH',
+      });
+  }
+
+  /** @throws DriverFailure when the bucket cannot be listed */
+  async answers(bucket: string, signal: AbortSignal): Promise<void> {
+    await this.#asked(() =>
+      this.#client.send(new ListObjectsV2Command({ Bucket: bucket, MaxKeys: 1 }), { abortSignal: signal }),
+    );
+  }
+
+  /** An address that is no name never reaches the look-up, so it is judged before. */
+  async #asked<T>(work: () => Promise<T>): Promise<T> {
+    const { host, port } = this.#endpoint ?? { host: `s3.${this.#region}.amazonaws.com`, port: HTTPS };
+    try {
+      await this.egress.check(host, port);
+      return await work();
+    } catch (error) {
+      throw storageFailure(error);
+    }
+  }
+}
+
+function storageFailure(error: unknown): DriverFailure {
+  if (error instanceof DriverFailure) return error;
+  if (isPenstockError(error))
+    return new DriverFailure('connection', 'This server does not connect to that address.', {
+      driverCode: 'HOST_FORBIDDEN',
+    });
+  if (error instanceof HostUnresolved)
+    return new DriverFailure('connection', error.message, { driverCode: 'ENOTFOUND' });
+  if (error instanceof S3ServiceException) {
+    const status = error.$metadata.httpStatusCode;
+    return new DriverFailure(
+      status === 403 ? 'permission' : 'connection',
+      `The storage answered ${error.name}: ${error.message}`,
+      {
+        driverCode: error.name,
+      },
+    );
+  }
+  const { name, message, code } = error as { name?: string; message?: string; code?: string };
+  return new DriverFailure('connection', `The storage did not answer: ${message ?? 'no reason given'}`, {
+    driverCode: code ?? name ?? 'S3',
+  });
+}
