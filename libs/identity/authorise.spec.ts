@@ -183,6 +183,16 @@ describe('workspaces in the judgement', () => {
     expect(refusal(() => workspaceOf(stranded))).toMatchObject({ code: 'workspace.membership_required' });
   });
 
+  it('leaves a super admin the trail of the instance where no workspace is reachable, and nobody else', () => {
+    const nowhere = session(null, { superAdmin: true });
+    expect(authoriseRequest(nowhere, 'audit.read')).toBeUndefined();
+    // The service judges what was asked for: the trail of a workspace needs one.
+    expect(refusal(() => authorise(nowhere, 'audit.read'))).toMatchObject({ code: 'workspace.membership_required' });
+    expect(refusal(() => authoriseRequest(session(null), 'audit.read'))).toMatchObject({
+      code: 'workspace.membership_required',
+    });
+  });
+
   it('gives a key of a super admin no instance verb, whoever owns it', () => {
     const key = { ...userKey('author'), superAdmin: false };
     const instanceVerbs = operations.filter((id) => operationRow(id).capability === 'super_admin');

@@ -70,7 +70,9 @@ export function authoriseRequest(principal: Principal, operation: OperationId): 
   const { capability } = row;
   if (row.inNamedWorkspace) judgeCredential(principal, operation, row);
   else if (capability === 'self') authoriseSelf(principal, operation as SelfOperation);
-  else if (capability === 'super_admin') authoriseInstance(principal, operation as InstanceOperation);
+  else if (row.onInstance !== undefined && !principal.workspace && principal.superAdmin) {
+    authoriseInstance(principal, row.onInstance as InstanceOperation);
+  } else if (capability === 'super_admin') authoriseInstance(principal, operation as InstanceOperation);
   else return authorise(principal, operation);
   return principal.workspace;
 }

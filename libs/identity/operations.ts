@@ -33,6 +33,8 @@ export interface Operation<C extends Capability = Capability> {
   capability: C;
   /** The request names a workspace: the capability is judged by the flags held there, not in the active one. */
   inNamedWorkspace?: true;
+  /** The verb on the instance that an argument makes of it: super admins keep it where no workspace is reachable. */
+  onInstance?: string;
 }
 
 const sessionOnly = <C extends Capability>(capability: C): Operation<C> => ({
@@ -79,7 +81,7 @@ export const OPERATIONS = {
   'user.erase': sessionOnly('super_admin'),
   'user.sessions': sessionOnly('super_admin'),
 
-  'audit.read': sessionOnly('ws_admin'),
+  'audit.read': { ...sessionOnly('ws_admin'), onInstance: 'audit.read_instance' },
   'audit.read_instance': sessionOnly('super_admin'),
   'mail.read': sessionOnly('super_admin'),
 
