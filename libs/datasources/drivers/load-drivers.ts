@@ -13,6 +13,8 @@ import { h2Driver } from './h2/h2.driver.js';
 import { loadMssql } from './mssql/library.js';
 import { mssqlDriver } from './mssql/mssql.driver.js';
 import { mysqlDriver } from './mysql/mysql.driver.js';
+import { loadOracle } from './oracle/library.js';
+import { oracleDriver } from './oracle/oracle.driver.js';
 import { postgresDriver } from './postgres/postgres.driver.js';
 import { DriverRegistry } from './registry.js';
 import { sqliteDriver } from './sqlite/sqlite.driver.js';
@@ -23,6 +25,7 @@ const NATIVE_CALL_SHARE = 1 / 3;
 /** Drivers whose library must prove at boot that it reads exact values; one that does not is left out (01 §6.5). */
 const PROVEN: readonly [Dialect, () => Promise<DialectDriver>][] = [
   ['MSSQL', async () => mssqlDriver(await loadMssql())],
+  ['ORACLE', async () => oracleDriver(await loadOracle())],
 ];
 
 /** The drivers of this process, each self-tested where its library needs it. */

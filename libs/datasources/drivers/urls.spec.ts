@@ -10,6 +10,8 @@ import { h2Driver } from './h2/h2.driver.js';
 import { loadMssql } from './mssql/library.js';
 import { mssqlDriver } from './mssql/mssql.driver.js';
 import { mysqlDriver } from './mysql/mysql.driver.js';
+import { loadOracle } from './oracle/library.js';
+import { oracleDriver } from './oracle/oracle.driver.js';
 import { postgresDriver } from './postgres/postgres.driver.js';
 import { parseStartupOptions } from './postgres/properties.js';
 import { sqliteDriver } from './sqlite/sqlite.driver.js';
@@ -23,10 +25,19 @@ const PREFIXES: Partial<Record<Dialect, string>> = {
   MYSQL: 'jdbc:mysql:',
   H2: 'jdbc:h2:pg:',
   MSSQL: 'jdbc:sqlserver:',
+  ORACLE: 'jdbc:oracle:thin:@',
   SQLITE: 'jdbc:sqlite:',
   DUCKDB: 'jdbc:duckdb:',
 };
-const drivers = [postgresDriver, mysqlDriver, h2Driver, sqliteDriver, duckdb, mssqlDriver(await loadMssql())];
+const drivers = [
+  postgresDriver,
+  mysqlDriver,
+  h2Driver,
+  sqliteDriver,
+  duckdb,
+  mssqlDriver(await loadMssql()),
+  oracleDriver(await loadOracle()),
+];
 
 /** `code reason` of each failure. */
 function defects(driver: (typeof drivers)[number], url: string, jdbc: Record<string, unknown> = {}): string[] {
