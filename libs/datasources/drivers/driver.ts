@@ -2,6 +2,21 @@ import type { Column, ColumnBatch, Dialect } from '#libs/typesystem';
 
 export type Access = 'read' | 'write';
 
+/** How one piece of work ends before its own end. */
+export interface WorkOptions {
+  signal: AbortSignal;
+  /**
+   * Milliseconds after which the server itself gives the statement up, where it can: a backstop for the case that this
+   * process is gone and nobody cancels any more (02 §5.1). Absent = none.
+   */
+  backstopMs?: number;
+}
+
+export interface ReadOptions extends WorkOptions {
+  /** Rows per batch, at most 2,048. */
+  fetchSize: number;
+}
+
 /** SQL with the engine's own placeholders and the values in their order (01 §4.4). */
 export interface BoundStatement {
   sql: string;
@@ -52,10 +67,10 @@ export interface DriverConnection {
   /** False once it must not be handed out again: cancelled, killed, out of step. */
   readonly usable: boolean;
   /** DQL, in a read-only transaction where the engine has one. */
-  openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor>;
+  openCursor(statement: BoundStatement, options: ReadOptions): Promise<Cursor>;
   /** One DML or DDL statement, autocommit. */
-  execute(statement: BoundStatement, options: { signal: AbortSignal }): Promise<number>;
-  beginWrite(target: WriteTarget, options: { signal: AbortSignal }): Promise<TableWriter>;
+  execute(statement: BoundStatement, options: WorkOptions): Promise<number>;
+  beginWrite(target: WriteTarget, options: WorkOptions): Promise<TableWriter>;
   /** All rows of the driver's own catalog query as text, read-only and rolled back. */
   catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]>;
   /** A round trip to the engine; rejects when it does not answer within the time. */
@@ -77,9 +92,9 @@ export interface NamespaceShape {
 /** What a pipeline node holds while it works on a datasource. `release` is idempotent and never rejects. */
 export interface Lease {
   readonly dialect: Dialect;
-  openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor>;
+  openCursor(statement: BoundStatement, options: ReadOptions): Promise<Cursor>;
   /** Rows affected; 0 for DDL. @throws `pipeline.node.datasource_readonly` on a lease taken for reading */
-  execute(statement: BoundStatement, options: { signal: AbortSignal }): Promise<number>;
-  beginWrite(target: WriteTarget, options: { signal: AbortSignal }): Promise<TableWriter>;
+  execute(statement: BoundStatement, options: WorkOptions): Promise<number>;
+  beginWrite(target: WriteTarget, options: WorkOptions): Promise<TableWriter>;
   release(outcome?: 'ok' | 'destroy'): Promise<void>;
 }

@@ -9,7 +9,9 @@ import type {
   DriverConnection,
   Lease,
   MappingWarning,
+  ReadOptions,
   TableWriter,
+  WorkOptions,
   WriteTarget,
 } from '../drivers/driver.js';
 import type { LeasePool } from './lease-pool.js';
@@ -32,17 +34,17 @@ export class PooledLease implements Lease {
     this.#scrubber = scrubber;
   }
 
-  async openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor> {
+  async openCursor(statement: BoundStatement, options: ReadOptions): Promise<Cursor> {
     const cursor = await this.clean(() => this.#connection.openCursor(statement, options));
     return new LeasedCursor(cursor, this);
   }
 
-  async execute(statement: BoundStatement, options: { signal: AbortSignal }): Promise<number> {
+  async execute(statement: BoundStatement, options: WorkOptions): Promise<number> {
     this.#refuseRead();
     return await this.clean(() => this.#connection.execute(statement, options));
   }
 
-  async beginWrite(target: WriteTarget, options: { signal: AbortSignal }): Promise<TableWriter> {
+  async beginWrite(target: WriteTarget, options: WorkOptions): Promise<TableWriter> {
     this.#refuseRead();
     const writer = await this.clean(() => this.#connection.beginWrite(target, options));
     return {

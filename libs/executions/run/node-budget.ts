@@ -19,6 +19,7 @@ export class NodeBudget {
     private readonly runSignal: AbortSignal,
     private readonly timeoutSeconds: number,
     private readonly now: () => number = () => performance.now(),
+    private readonly graceMs = 0,
   ) {
     this.#startedAt = now();
     this.#timer = setTimeout(() => this.#abort.abort(this.#timeout()), timeoutSeconds * 1000);
@@ -33,6 +34,14 @@ export class NodeBudget {
   /** What is left of the wall clock, in milliseconds; never negative. */
   get leftMs(): number {
     return Math.max(0, this.timeoutSeconds * 1000 - (this.now() - this.#startedAt));
+  }
+
+  /**
+   * What a database may take in all if nobody stops it: what is left, and the grace behind it. Its own clock is the
+   * backstop for the case that this process is gone (02 §5.1).
+   */
+  get backstopMs(): number {
+    return this.leftMs + this.graceMs;
   }
 
   /** How long the node may wait for its database in all; known once the datasource is. Before it there is no bound. */

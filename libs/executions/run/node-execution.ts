@@ -47,7 +47,12 @@ export class NodeExecution {
 
   async #work(node: WorkNode, progress: NodeProgress): Promise<boolean> {
     const { settings, runner } = this.services;
-    const budget = new NodeBudget(this.state.latch.signal, wallClockSeconds(node, settings));
+    const budget = new NodeBudget(
+      this.state.latch.signal,
+      wallClockSeconds(node, settings),
+      undefined,
+      settings.cancelGraceMs,
+    );
     const leases = new LeaseHolder((error) => this.services.logger.warn('A connection did not go back.', { error }));
     const task: NodeTask = { node, scope: this.scope, progress, trace: {} };
     try {

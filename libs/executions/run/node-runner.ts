@@ -135,12 +135,12 @@ export class NodeRunner {
     const lease = await leases.hold(this.datasources.lease(node.source, { signal, access }));
     enter(task, budget, 'execute', 'executing');
     if (node.type !== 'DQL') {
-      const changed = await budget.statement(() => lease.execute(statement, { signal }));
+      const changed = await budget.statement(() => lease.execute(statement, { signal, backstopMs: budget.backstopMs }));
       task.progress.witnessed({ committed: true });
       if (node.type === 'DML') task.progress.counted(changed);
       return { rowsOut: node.type === 'DML' ? changed : 0, bytesOut: 0 };
     }
-    const options = { fetchSize: this.settings.fetchSize, signal };
+    const options = { fetchSize: this.settings.fetchSize, signal, backstopMs: budget.backstopMs };
     const cursor = await budget.statement(() => lease.openCursor(statement, options));
     return this.#fromCursor(task, cursor, budget, leases);
   }

@@ -27,7 +27,10 @@ export async function writeBack(
 ): Promise<NodeYield> {
   refuseDuplicateLabels(drain.columns);
   budget.phase = 'writeback';
-  const writer = await lease.beginWrite({ ...target, columns: drain.columns }, { signal: budget.signal });
+  const writer = await lease.beginWrite(
+    { ...target, columns: drain.columns },
+    { signal: budget.signal, backstopMs: budget.backstopMs },
+  );
   let rows = 0;
   let bytes = 0;
   try {

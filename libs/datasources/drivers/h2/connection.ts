@@ -1,5 +1,13 @@
 import { abortable, DriverFailure } from '../driver-failure.js';
-import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
+import type {
+  BoundStatement,
+  Cursor,
+  DriverConnection,
+  ReadOptions,
+  TableWriter,
+  WorkOptions,
+  WriteTarget,
+} from '../driver.js';
 import { oneStatement } from '../one-statement.js';
 import type { Canceller } from '../postgres/canceller.js';
 import { PostgresCursor, type CursorHost } from '../postgres/cursor.js';
@@ -22,6 +30,9 @@ import { describeH2Column } from './columns.js';
 import { h2Failure } from './failure.js';
 import { readingStatement } from './read-gate.js';
 import { H2TableWriter } from './table-writer.js';
+
+/** Longest QUERY_TIMEOUT. */
+const MOST_BACKSTOP_MS = 2_147_483_647;
 
 /** PostgreSQL's number of bytea: without it the server takes bytes for text. */
 const BYTEA = 17;
@@ -51,11 +62,10 @@ export class H2Connection implements DriverConnection, CursorHost {
     return this.#stopper.usable;
   }
 
-  async openCursor(
-    statement: BoundStatement,
-    { fetchSize, signal }: { fetchSize: number; signal: AbortSignal },
-  ): Promise<Cursor> {
+  async openCursor(statement: BoundStatement, { fetchSize, ...options }: ReadOptions): Promise<Cursor> {
+    const { signal } = options;
     readingStatement(statement.sql);
+    await this.#limit(options);
     if (statement.sql.includes('@')) this.#marked = true;
     const columns = await this.stoppable(this.#beginRead(statement), signal);
     const cursor = new PostgresCursor(this, columns, fetchSize, { statement: 'ROLLBACK', tag: 'UPDATE 0' });
@@ -63,15 +73,18 @@ export class H2Connection implements DriverConnection, CursorHost {
     return cursor;
   }
 
-  async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
+  async execute(statement: BoundStatement, options: WorkOptions): Promise<number> {
+    const { signal } = options;
     const statementClass = oneStatement('H2', statement.sql, ['DML', 'DDL']);
     this.#marked = true;
+    await this.#limit(options);
     const { affected } = await this.stoppable(this.#run(statement), signal);
     return statementClass === 'DML' ? affected : 0;
   }
 
-  async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
-    return await H2TableWriter.begin(this, target, signal);
+  async beginWrite(target: WriteTarget, options: WorkOptions): Promise<TableWriter> {
+    await this.#limit(options);
+    return await H2TableWriter.begin(this, target, options.signal);
   }
 
   async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
@@ -129,6 +142,12 @@ export class H2Connection implements DriverConnection, CursorHost {
 
   destroy(): void {
     this.wire.destroy();
+  }
+
+  async #limit({ signal, backstopMs }: WorkOptions): Promise<void> {
+    if (backstopMs === undefined) return;
+    const most = Math.min(Math.max(Math.ceil(backstopMs), 1), MOST_BACKSTOP_MS);
+    await this.stoppable(this.control(`SET QUERY_TIMEOUT ${most}`), signal);
   }
 
   async #beginRead(statement: BoundStatement): Promise<ReturnType<typeof describeH2Column>[]> {

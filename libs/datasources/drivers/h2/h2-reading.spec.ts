@@ -168,6 +168,11 @@ describeWithProgram('h2.jar', 'reading H2', (jar) => {
     expect(await eventually(async () => (await bench.running()).length === 0)).toBe(true);
   });
 
+  it('ends a statement by its own clock when nobody is left to cancel', async () => {
+    const reading = connection.openCursor({ sql: LONG, values: [] }, { fetchSize: 10, signal: NEVER, backstopMs: 200 });
+    await expect(reading.then((cursor) => collect(cursor))).rejects.toMatchObject({ driverCode: '57014' });
+  });
+
   it('lets go of a read that is closed before its end', async () => {
     const cursor = await connection.openCursor(
       { sql: 'SELECT n FROM many', values: [] },

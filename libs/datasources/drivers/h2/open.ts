@@ -18,7 +18,7 @@ export interface H2Login {
 }
 
 /** The whole result is never gathered in the server first: rows come as they are found. */
-const SETTINGS = "SET TIME ZONE 'UTC'; SET LAZY_QUERY_EXECUTION 1";
+const SETTINGS = "SET TIME ZONE 'UTC'; SET LAZY_QUERY_EXECUTION 1; SET QUERY_TIMEOUT 0";
 
 /** Opens a session. Rejects with DriverFailure. */
 export async function openH2(

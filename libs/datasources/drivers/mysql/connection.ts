@@ -1,5 +1,13 @@
 import { abortable, DriverFailure } from '../driver-failure.js';
-import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
+import type {
+  BoundStatement,
+  Cursor,
+  DriverConnection,
+  ReadOptions,
+  TableWriter,
+  WorkOptions,
+  WriteTarget,
+} from '../driver.js';
 import { oneStatement } from '../one-statement.js';
 import { Stopper } from '../stopper.js';
 import type { Canceller } from './canceller.js';
@@ -31,19 +39,23 @@ export class MysqlConnection implements DriverConnection {
     return this.#stopper.usable;
   }
 
-  async openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor> {
+  async openCursor(statement: BoundStatement, options: ReadOptions): Promise<Cursor> {
     oneStatement('MYSQL', statement.sql, ['DQL']);
+    await this.#limit(options);
     return await openMysqlCursor(this, statement, options);
   }
 
-  async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
+  async execute(statement: BoundStatement, options: WorkOptions): Promise<number> {
+    const { signal } = options;
     const statementClass = oneStatement('MYSQL', statement.sql, ['DML', 'DDL']);
+    await this.#limit(options);
     const affected = await this.stoppable(this.#run(statement), signal);
     return statementClass === 'DML' ? affected : 0;
   }
 
-  async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
-    return await MysqlTableWriter.begin(this, target, signal);
+  async beginWrite(target: WriteTarget, options: WorkOptions): Promise<TableWriter> {
+    await this.#limit(options);
+    return await MysqlTableWriter.begin(this, target, options.signal);
   }
 
   async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
@@ -87,6 +99,10 @@ export class MysqlConnection implements DriverConnection {
 
   destroy(): void {
     this.session.destroy();
+  }
+
+  async #limit({ signal, backstopMs }: WorkOptions): Promise<void> {
+    if (backstopMs !== undefined) await this.stoppable(this.settings.backstop(this.session, backstopMs), signal);
   }
 
   async #run(statement: BoundStatement): Promise<number> {

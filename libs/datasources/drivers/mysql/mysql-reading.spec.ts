@@ -289,4 +289,14 @@ describeWithProgram('mariadbd', 'reading MariaDB', (program) => {
   ])('%s gives rows', async (sql) => {
     expect((await rowsOf(connection, sql)).rows.length).toBeGreaterThan(0);
   });
+
+  it('ends a statement by its own clock when nobody is left to cancel, and the next lease has no such limit', async () => {
+    const sleeping = connection.openCursor(
+      { sql: 'SELECT SLEEP(60)', values: [] },
+      { fetchSize: 10, signal: NEVER, backstopMs: 200 },
+    );
+    await expect(sleeping.then((cursor) => collect(cursor))).rejects.toMatchObject({ kind: 'timeout' });
+    expect(await connection.reset()).toBe(true);
+    expect(await cellOf(connection, 'SELECT @@max_statement_time = 0')).toBe('1');
+  });
 });

@@ -1,5 +1,14 @@
 import { abortable, DriverFailure } from '../driver-failure.js';
-import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
+import type {
+  BoundStatement,
+  Cursor,
+  DriverConnection,
+  ReadOptions,
+  TableWriter,
+  WorkOptions,
+  WriteTarget,
+} from '../driver.js';
+import { backstop, setSession } from './session-settings.js';
 import { Stopper } from '../stopper.js';
 import type { Canceller } from './canceller.js';
 import { openPostgresCursor } from './cursor.js';
@@ -16,6 +25,8 @@ export class PostgresConnection implements DriverConnection {
   readonly wire: PostgresWire;
   readonly types: TypeNames;
   readonly #stopper: Stopper;
+  /** What a session of this server begins with. */
+  #settings = '';
 
   constructor(wire: PostgresWire, canceller: Canceller, types: TypeNames) {
     this.wire = wire;
@@ -23,21 +34,28 @@ export class PostgresConnection implements DriverConnection {
     this.#stopper = new Stopper(wire, canceller);
   }
 
+  /** Before the first statement. */
+  async setUp(): Promise<void> {
+    this.#settings = await setSession((sql) => this.control(sql));
+  }
+
   get usable(): boolean {
     return this.#stopper.usable;
   }
 
-  openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor> {
+  openCursor(statement: BoundStatement, options: ReadOptions): Promise<Cursor> {
     return openPostgresCursor(this, statement, options);
   }
 
-  async execute(statement: BoundStatement, { signal }: { signal: AbortSignal }): Promise<number> {
-    const { affected } = await this.stoppable(exchangeWithoutRows(this.wire, oneStatement(statement)), signal);
+  async execute(statement: BoundStatement, { signal, backstopMs }: WorkOptions): Promise<number> {
+    const limit = backstopMs === undefined ? [] : [query(backstop(backstopMs, 'SESSION'))];
+    const messages = [...limit, ...oneStatement(statement)];
+    const { affected } = await this.stoppable(exchangeWithoutRows(this.wire, messages, limit.length + 1), signal);
     return affected;
   }
 
-  async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
-    return await PostgresTableWriter.begin(this, target, signal);
+  async beginWrite(target: WriteTarget, options: WorkOptions): Promise<TableWriter> {
+    return await PostgresTableWriter.begin(this, target, options);
   }
 
   async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
@@ -75,7 +93,7 @@ export class PostgresConnection implements DriverConnection {
     if (!this.usable) return false;
     try {
       if (this.wire.status !== 'I') await this.control('ROLLBACK');
-      await exchange(this.wire, [query('DISCARD ALL'), query(SESSION_SETTINGS)], 2);
+      await exchange(this.wire, [query('DISCARD ALL'), query(this.#settings)], 2);
       return this.usable;
     } catch (error) {
       if (error instanceof DriverFailure) return false;
@@ -96,8 +114,3 @@ export class PostgresConnection implements DriverConnection {
 function oneStatement({ sql, values }: BoundStatement): Buffer[] {
   return [parse(sql), bind(values.map(wireValue), []), execute(0), SYNC];
 }
-
-/** 01 §6.1: what every session is set to, so that text forms are the same on every server. */
-export const SESSION_SETTINGS =
-  "SET TimeZone='UTC'; SET DateStyle='ISO'; SET IntervalStyle='postgres'; SET extra_float_digits=1; " +
-  "SET bytea_output='hex'; SET lc_monetary='C'; SET standard_conforming_strings=on";

@@ -2,12 +2,13 @@ import { MAX_BATCH_ROWS, type Column, type ColumnBatch } from '#libs/typesystem'
 
 import { deferred } from '../deferred.js';
 import { cancelled, DriverFailure } from '../driver-failure.js';
-import type { BoundStatement, Cursor, MappingWarning } from '../driver.js';
+import type { BoundStatement, Cursor, MappingWarning, ReadOptions } from '../driver.js';
 import { describeResult, type ResultColumn } from './columns.js';
 import type { PostgresConnection } from './connection.js';
 import { exchange } from './exchange.js';
 import { bind, DESCRIBE_STATEMENT, execute, failureOf, FLUSH, MESSAGE, parse, query, SYNC } from './messages.js';
 import { RowBatch, rowIndex, type RowIndex } from './row-batch.js';
+import { backstop } from './session-settings.js';
 import type { MessageConsumer, PostgresWire } from './wire.js';
 import { wireValue } from './wire-value.js';
 
@@ -23,13 +24,11 @@ const FIRST_ROWS = 128;
 export async function openPostgresCursor(
   connection: PostgresConnection,
   statement: BoundStatement,
-  { fetchSize, signal }: { fetchSize: number; signal: AbortSignal },
+  { fetchSize, signal, backstopMs }: ReadOptions,
 ): Promise<Cursor> {
-  const prepared = exchange(
-    connection.wire,
-    [query('BEGIN TRANSACTION READ ONLY'), parse(statement.sql), DESCRIBE_STATEMENT, SYNC],
-    2,
-  );
+  const limit = backstopMs === undefined ? '' : `; ${backstop(backstopMs, 'LOCAL')}`;
+  const begin = `BEGIN TRANSACTION READ ONLY${limit}`;
+  const prepared = exchange(connection.wire, [query(begin), parse(statement.sql), DESCRIBE_STATEMENT, SYNC], 2);
   const { fields } = await connection.stoppable(prepared, signal);
   const unnamed = connection.types.missing(fields.map(({ typeOid }) => typeOid));
   if (unnamed.length > 0) {

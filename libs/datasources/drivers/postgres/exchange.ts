@@ -25,9 +25,13 @@ export function exchange(wire: PostgresWire, messages: readonly Buffer[], readie
 }
 
 /** As {@link exchange} for author text: the rows of a RETURNING may be any number, so they are let go as they come. */
-export function exchangeWithoutRows(wire: PostgresWire, messages: readonly Buffer[]): Promise<ExchangeResult> {
+export function exchangeWithoutRows(
+  wire: PostgresWire,
+  messages: readonly Buffer[],
+  readies = 1,
+): Promise<ExchangeResult> {
   return new Promise((resolve, reject) => {
-    const consumer = new Exchange(wire, 1, false, resolve, reject);
+    const consumer = new Exchange(wire, readies, false, resolve, reject);
     wire.exchange(messages, consumer);
   });
 }

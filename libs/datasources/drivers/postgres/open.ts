@@ -1,6 +1,6 @@
 import { cancelled, DriverFailure } from '../driver-failure.js';
 import { Canceller } from './canceller.js';
-import { PostgresConnection, SESSION_SETTINGS } from './connection.js';
+import { PostgresConnection } from './connection.js';
 import type { DialTarget } from './dial.js';
 import type { AddressCheck } from '../tcp.js';
 import { login } from './login.js';
@@ -79,7 +79,7 @@ async function openHost(
   const connection = new PostgresConnection(wire, new Canceller(target, check, processId, secretKey), types);
   try {
     if (options.socketTimeoutMs > 0) wire.onSocketTimeout(options.socketTimeoutMs);
-    await connection.stoppable(connection.control(SESSION_SETTINGS), signal);
+    await connection.stoppable(connection.setUp(), signal);
     if (wanted !== 'any') await refuseOtherKind(connection, wanted, signal);
     return connection;
   } catch (error) {

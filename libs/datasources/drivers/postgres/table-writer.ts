@@ -2,13 +2,14 @@ import { quoteIdentifier, type ColumnBatch } from '#libs/typesystem';
 
 import { deferred } from '../deferred.js';
 import { DriverFailure } from '../driver-failure.js';
-import type { TableWriter, WriteTarget } from '../driver.js';
+import type { TableWriter, WorkOptions, WriteTarget } from '../driver.js';
 import { quoteTable } from '../quote-table.js';
 
 import type { PostgresConnection } from './connection.js';
 import { encodeCopyRows } from './copy-text.js';
 import { exchange } from './exchange.js';
 import { copyData, COPY_DONE, copyFail, failureOf, MESSAGE, query } from './messages.js';
+import { backstop } from './session-settings.js';
 import type { MessageConsumer } from './wire.js';
 
 /** TRUNCATE waits for every reader of the table; past this it gives way to DELETE, which waits for none. */
@@ -36,10 +37,13 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
   static async begin(
     connection: PostgresConnection,
     target: WriteTarget,
-    signal: AbortSignal,
+    { signal, backstopMs: limit }: WorkOptions,
   ): Promise<PostgresTableWriter> {
     const writer = new PostgresTableWriter(connection, target, signal);
-    await connection.stoppable(connection.control('BEGIN'), signal);
+    await connection.stoppable(
+      connection.control(limit === undefined ? 'BEGIN' : `BEGIN; ${backstop(limit, 'LOCAL')}`),
+      signal,
+    );
     if (target.mode === 'replace') await writer.#empty();
     const columns = target.columns.map(({ name }) => quoteIdentifier('POSTGRES', name)).join(', ');
     connection.wire.exchange([query(`COPY ${quoteTable('POSTGRES', target.table)} (${columns}) FROM STDIN`)], writer);
