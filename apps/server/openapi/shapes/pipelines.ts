@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CheckRunView, CheckView } from '#libs/checks';
 import type { JsonObject, JsonValue } from '#libs/kernel';
 import type {
+  ExecuteInput,
   PipelineFile,
   PipelineLevel,
   PipelineSummary,
@@ -86,6 +87,20 @@ export const pipelineDocument = z
   .looseObject(documentMembers)
   .meta({ id: 'PipelineDocument', externalDocs: { url: '/docs/pipeline.schema.json' } });
 
+export const executeInput = named<ExecuteInput>(
+  'ExecuteInput',
+  z.object({
+    name: z.string(),
+    type: z.string().nullable().describe('Null: any scalar.'),
+    precision: whole.optional(),
+    scale: whole.optional(),
+    required: z.boolean(),
+    default: anyJson.optional(),
+    description: z.string().optional(),
+    derived: z.boolean().describe('A key of a calculator: given, its node is not run.'),
+  }),
+);
+
 const recordMembers = {
   id: uuid,
   folder: z.string(),
@@ -99,6 +114,9 @@ const recordMembers = {
   created_at: moment,
   updated_at: moment,
   version_stamps: versionStamps,
+  inputs: z
+    .array(executeInput)
+    .describe('What an execute request may carry: declared parameters, then the keys of calculators.'),
   upgrade_available: z
     .array(z.object({ node_id: z.string(), template_id: z.string(), pinned_version: whole, latest_released: whole }))
     .optional(),

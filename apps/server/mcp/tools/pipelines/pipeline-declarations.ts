@@ -85,7 +85,7 @@ export const PIPELINE_TOOLS = {
     name: 'pipelines_get',
     title: 'Read a pipeline',
     description:
-      'The whole document of a pipeline with version, status and body_hash. Send that body_hash as expected_hash when you update. "draft" tells of a draft beside the version shown; "upgrade_available" names nodes whose template has a newer release.',
+      'The whole document of a pipeline with version, status and body_hash. Send that body_hash as expected_hash when you update. "draft" tells of a draft beside the version shown; "upgrade_available" names nodes whose template has a newer release; "inputs" lists what pipelines_execute may be given, with the keys of calculators as derived ones.',
     operation: 'pipeline.read',
     arguments: { id, version },
     result: result(
@@ -99,6 +99,7 @@ export const PIPELINE_TOOLS = {
         current_version: WHOLE_OR_NULL,
         draft: OBJECT,
         upgrade_available: list(OBJECT),
+        inputs: list(OBJECT),
         parameters: OBJECT,
         nodes: list(OBJECT),
         checks: list(OBJECT),
