@@ -29,7 +29,6 @@ export function openapiDocument(routes: readonly HandlerRoute[], version: string
       description: ABOUT,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     // Relative to where the document was fetched: right behind every proxy.
     servers: [{ url: '/' }],
     tags: [...new Set(described.map(({ path }) => tagOf(path)))].sort(compare).map((name) => ({ name })),

@@ -16,7 +16,8 @@ SwaggerUIBundle({
   layout: 'BaseLayout',
   validatorUrl: null,
   deepLinking: true,
-  docExpansion: endpoint ? 'full' : 'none',
+  docExpansion: endpoint ? 'full' : 'list',
+  defaultModelsExpandDepth: 0,
   filter: !endpoint,
   tryItOutEnabled: true,
   requestInterceptor: (request) => {
