@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AuditJournal, AuditObserver } from '#libs/audit';
-import type { ExecutionResults, Launched, Launcher, TerminalOutcome } from '#libs/executions';
+import type { ExecutionResults, Launched, Launcher, LaunchRequest, TerminalOutcome } from '#libs/executions';
 import { PenstockError, SilentLogger, type Principal } from '#libs/kernel';
 import type { Database } from '#libs/persistence';
 import type { PipelineCatalog, ReadOnlyPipelines } from '#libs/pipelines';
@@ -27,8 +27,10 @@ const principal = {
   },
 } as unknown as Principal;
 
+type Launch = (principal: Principal, request: LaunchRequest) => Promise<Partial<Launched>>;
+
 /** Serves one call whose launch is what the test says; returns what the trail says of it. */
-async function served(launch: () => Promise<Partial<Launched>>, rows: () => Promise<string> = async () => '{}') {
+async function served(launch: Launch, rows: () => Promise<string> = async () => '{}') {
   const outcomes: string[] = [];
   const database = {
     execute: (_sql: string, values: readonly unknown[]) => {
@@ -85,5 +87,16 @@ describe('the trail of a served call', () => {
       answer: 'result.storage_unavailable',
       outcomes,
     });
+  });
+});
+
+describe('a served call', () => {
+  it('hands the version it read and judged to the run, so that none is read between the two', async () => {
+    const asked: unknown[] = [];
+    await served((_principal, request) => {
+      asked.push(request.runnable?.version);
+      return ends({ status: 'SUCCESS' })();
+    });
+    expect(asked).toEqual([1]);
   });
 });

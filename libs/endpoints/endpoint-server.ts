@@ -72,6 +72,7 @@ export class EndpointServer {
         executionId,
         pipelineId: pipeline.pipelineId,
         version: pipeline.version,
+        runnable: pipeline,
         parameters: () => bound,
         triggeredVia: 'ENDPOINT',
         detached: true,

@@ -3,6 +3,7 @@ import { AuditModule } from '#libs/audit';
 import { ExecutionsModule } from '#libs/executions';
 import { PipelinesModule } from '#libs/pipelines';
 import { EndpointKeyBindingWriter, EndpointReferences } from './endpoint-ports.js';
+import { EndpointReference } from './endpoint-reference.js';
 import { EndpointRegistry } from './endpoint-registry.js';
 import { EndpointServer } from './endpoint-server.js';
 import { EndpointService } from './endpoint.service.js';
@@ -10,7 +11,14 @@ import { KeyBindingRepository } from './key-binding.repository.js';
 import { KeyBindingService } from './key-binding.service.js';
 import { PublishedEndpointRepository } from './published-endpoint.repository.js';
 
-const OFFERED = [EndpointService, KeyBindingService, EndpointServer, EndpointKeyBindingWriter, EndpointReferences];
+const OFFERED = [
+  EndpointService,
+  EndpointReference,
+  KeyBindingService,
+  EndpointServer,
+  EndpointKeyBindingWriter,
+  EndpointReferences,
+];
 
 @Module({
   imports: [AuditModule, ExecutionsModule, PipelinesModule],

@@ -1,4 +1,5 @@
 export { EndpointKeyBindingWriter, EndpointReferences } from './endpoint-ports.js';
+export { EndpointReference, type EndpointContract } from './endpoint-reference.js';
 export { EndpointServer, type ServeOutcome, type ServeRequest } from './endpoint-server.js';
 export { EndpointService, type Publication } from './endpoint.service.js';
 export type { EndpointView, KeyBindingView } from './endpoint-views.js';

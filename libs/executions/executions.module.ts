@@ -20,6 +20,7 @@ import { ExecutionRepository } from './reading/execution.repository.js';
 import { ExecutionBatchReading } from './reading/execution-batch-reading.js';
 import { ExecutionResults } from './reading/execution-results.js';
 import { ExecutionService } from './reading/execution.service.js';
+import { ResultShapes } from './reading/result-shapes.js';
 import { VisibleExecutions } from './reading/visible-executions.js';
 import { EventTable } from './records/event-table.js';
 import { ExecutionInserts } from './records/execution-inserts.js';
@@ -53,6 +54,7 @@ import { StagingHealth } from './staging/staging-health.js';
     NodeTrial,
     PurgeExecutions,
     ResultReader,
+    ResultShapes,
     Retention,
     StagingHealth,
     Sweep,
@@ -69,6 +71,7 @@ import { StagingHealth } from './staging/staging-health.js';
     McpLaunches,
     NodeTrial,
     PurgeExecutions,
+    ResultShapes,
     StagingHealth,
   ],
 })

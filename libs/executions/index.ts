@@ -23,3 +23,4 @@ export { EXECUTION_ID } from './run/run-spans.js';
 export type { TerminalOutcome } from './run/run-ending.js';
 export type { DataReady, WireColumn } from './run/run-events.js';
 export { StagingHealth } from './staging/staging-health.js';
+export { ResultShapes } from './reading/result-shapes.js';

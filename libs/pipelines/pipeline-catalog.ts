@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { isUuid } from '#libs/kernel';
 import type { VersionStatus } from '#libs/lifecycle';
 import { Database, type Queryable } from '#libs/persistence';
@@ -37,9 +38,15 @@ const COLUMNS_FROM = `
 const SELECT = `${COLUMNS_FROM} AND p.id = $2`;
 const SELECT_BY_NAME = `${COLUMNS_FROM} AND p.name = $2`;
 
+/** Characters of bodies whose documents are kept. */
+const MAX_KEPT_CHARS = 8 * 1024 * 1024;
+
 /** What executions and endpoints ask of a pipeline. Authorises nothing: its callers did. */
 @Injectable()
 export class PipelineCatalog {
+  /** By version and hash of the body: what is read out of the same text is the same. */
+  readonly #documents = new LRUCache<string, PipelineDocument>({ maxSize: MAX_KEPT_CHARS });
+
   constructor(private readonly database: Database) {}
 
   /**
@@ -61,7 +68,7 @@ export class PipelineCatalog {
             [workspaceId, pipelineId],
           )
         : await q.query<RunnableRow>(`${SELECT} AND v.version = $3::bigint`, [workspaceId, pipelineId, version]);
-    return runnable(rows[0]);
+    return this.#runnable(rows[0]);
   }
 
   /** The version the pointer names, which endpoints serve; undefined while it names none. */
@@ -72,7 +79,7 @@ export class PipelineCatalog {
   ): Promise<RunnableVersion | undefined> {
     if (!isUuid(pipelineId)) return undefined;
     const rows = await q.query<RunnableRow>(`${SELECT} AND v.version = p.current_version`, [workspaceId, pipelineId]);
-    return runnable(rows[0]);
+    return this.#runnable(rows[0]);
   }
 
   /** The version a PIPELINE node pins, by name. Undefined when the workspace has none, or it was discarded. */
@@ -86,7 +93,7 @@ export class PipelineCatalog {
       name,
       version,
     ]);
-    return runnable(rows[0]);
+    return this.#runnable(rows[0]);
   }
 
   /** The id of a pipeline by its name, inside the workspace. */
@@ -97,11 +104,13 @@ export class PipelineCatalog {
     ]);
     return rows[0]?.id;
   }
-}
 
-function runnable(row: RunnableRow | undefined): RunnableVersion | undefined {
-  if (!row) return undefined;
-  const { body, ...rest } = row;
-  const document = readStoredDocument(body);
-  return document && { ...rest, document };
+  #runnable(row: RunnableRow | undefined): RunnableVersion | undefined {
+    if (!row) return undefined;
+    const { body, ...rest } = row;
+    const kept = `${row.pipelineId} ${row.version} ${row.bodyHash}`;
+    const document = this.#documents.get(kept) ?? readStoredDocument(body);
+    if (document) this.#documents.set(kept, document, { size: body.length });
+    return document && { ...rest, document };
+  }
 }

@@ -1,6 +1,6 @@
 import type { HandlerRoute } from '../http/routes-of.js';
 import { SchemaWriter, type JsonSchema } from './json-schema.js';
-import { operationObject, tagOf, type DescribedHandler } from './operation-object.js';
+import { operationObject, SHARED_COMPONENTS, tagOf, type DescribedHandler } from './operation-object.js';
 import { errorEnvelope } from './shapes/envelope.js';
 
 /** What OpenAPI knows no path item for. */
@@ -35,15 +35,7 @@ export function openapiDocument(routes: readonly HandlerRoute[], version: string
     paths,
     components: {
       schemas: { ...Object.fromEntries([...schemas.components].sort(([a], [b]) => compare(a, b))), Error: error },
-      responses: {
-        Refusal: {
-          description: 'Refused.',
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-        },
-      },
-      headers: {
-        Location: { description: 'Where to go on.', schema: { type: 'string', format: 'uri-reference' } },
-      },
+      ...SHARED_COMPONENTS,
       securitySchemes: {
         session: {
           type: 'apiKey',

@@ -1,16 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Controller, Get, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { z } from 'zod';
+import { ExactNumber } from '#libs/kernel';
+import type { ParameterDeclaration } from '#libs/pipelines';
 import { processRoutes } from '../../../test/fixtures/process-routes.js';
 import { root } from '../../../test/fixtures/keeper-state.js';
 import { Describe } from '../http/describe.decorator.js';
 import { parseInput, queryText } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { routesOfController, type HandlerRoute } from '../http/routes-of.js';
+import { endpointDocument } from './endpoint-document.js';
 import { documentationGaps } from './documentation-gaps.js';
 import { openapiDocument } from './openapi-document.js';
 import { operationId } from './operation-object.js';
@@ -108,12 +112,57 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('is what the official schema of OpenAPI 3.1 asks for', async () => {
+    expect(await judged(plain(document))).toEqual({ version: '3.1', errors: undefined });
+    expect((await judged({ openapi: '3.1.0', info: {} })).errors).toBeDefined();
+  });
+
   it('closes what is sent and leaves open what is answered, because answers grow', () => {
     const only = openapiDocument(routesOfController(ShapedController), '1');
     const { post } = (only['paths'] as Record<string, { post: Json }>)['/sketch/shaped'] as { post: Json };
     const schemas = JSON.stringify([post['requestBody'], post['responses']]);
     expect(schemas.match(/"additionalProperties":false/g)).toHaveLength(1);
     expect(JSON.stringify(post['requestBody'])).toContain('"additionalProperties":false');
+  });
+});
+
+describe('the OpenAPI document of one endpoint', () => {
+  const endpoint = {
+    id: 'e',
+    path: '/fleet/{day}',
+    url: '/api/x/fleet/{day}',
+    pipeline_id: 'p',
+    pipeline_name: 'fleet/daily',
+    timeout_seconds: 30,
+    description: '',
+    enabled: true,
+    path_variables: ['day'],
+    created_by: 'u',
+    created_at: '',
+    updated_at: '',
+  };
+  const parameters = new Map<string, ParameterDeclaration>([
+    ['day', { type: 'DATE', required: true }],
+    ['least', { type: 'BIGDECIMAL', precision: 20, scale: 2, required: false, default: new ExactNumber('1.50') }],
+  ]);
+  const columns = [
+    { name: 'id', type: 'BIGINTEGER', nullable: false },
+    { name: 'share', type: 'DECIMAL', precision: 5, scale: 2 },
+  ];
+
+  it('is what the official schema asks for, with and without a run on record', async () => {
+    for (const seen of [columns, undefined]) {
+      const written = plain(endpointDocument({ endpoint, version: 3, parameters, columns: seen }));
+      expect(await judged(written)).toEqual({ version: '3.1', errors: undefined });
+    }
+  });
+
+  it('types parameters by their place and columns by the wire form, NULL where the column allows it', () => {
+    const written = JSON.stringify(endpointDocument({ endpoint, version: 3, parameters, columns }));
+    expect(written).toContain('{"name":"day","in":"path","required":true,"schema":{"type":"string","format":"date"}}');
+    expect(written).toContain('"name":"least","in":"query","required":false,"description":"Default: 1.50."');
+    expect(written).toContain('{"title":"id","type":"string","format":"int64"');
+    expect(written).toContain('{"title":"share","type":["number","null"],"description":"DECIMAL(5, 2)"}');
   });
 });
 
@@ -182,6 +231,12 @@ function gapsOf(name: string): string[] {
     handler.endsWith(`.${name}`),
   ) as HandlerRoute;
   return documentationGaps(route);
+}
+
+async function judged(written: unknown): Promise<{ version: string | undefined; errors: unknown }> {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(written as object);
+  return { version: validator.version, errors: valid ? undefined : errors };
 }
 
 /** Without the members that are undefined, as JSON has none. */

@@ -116,7 +116,7 @@ function success(answer: Answer, schemas: SchemaWriter): JsonSchema {
 }
 
 /** One response per status, with the codes it may carry: what each means is told once, under `/docs/errors`. */
-function refusals(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
+export function refusals(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
   const byStatus = new Map<number, Set<ErrorCode>>();
   for (const code of codes) {
     const { status, alternateStatus } = catalogueEntry(code);
@@ -132,3 +132,14 @@ function refusals(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
     ]),
   );
 }
+
+/** What refusals and redirections refer to, in every document. */
+export const SHARED_COMPONENTS: JsonSchema = {
+  responses: {
+    Refusal: {
+      description: 'Refused.',
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    },
+  },
+  headers: { Location: { description: 'Where to go on.', schema: { type: 'string', format: 'uri-reference' } } },
+};

@@ -1,13 +1,14 @@
-import { Controller, Delete, Get, Post, Put, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Delete, Get, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { EndpointService, KeyBindingService } from '#libs/endpoints';
-import type { Principal } from '#libs/kernel';
+import { EndpointReference, EndpointService, KeyBindingService } from '#libs/endpoints';
+import { writeJson, type Principal } from '#libs/kernel';
 import { Caller } from '../http/caller.decorator.js';
 import { listBody, parseInput, queryText, wholeNumber } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Paging } from './paging.js';
-import { Describe, nothing } from '../http/describe.decorator.js';
+import { Describe, nothing, raw } from '../http/describe.decorator.js';
+import { endpointDocument } from '../openapi/endpoint-document.js';
 import { endpointView, keyBinding } from '../openapi/shapes/endpoints.js';
 import { listOf, paging } from '../openapi/shapes/envelope.js';
 
@@ -32,6 +33,7 @@ export class EndpointsController {
   constructor(
     private readonly endpoints: EndpointService,
     private readonly bindings: KeyBindingService,
+    private readonly reference: EndpointReference,
     private readonly paging: Paging,
   ) {}
 
@@ -65,6 +67,22 @@ export class EndpointsController {
     if (one !== undefined) return this.endpoints.read(caller, one);
     const page = this.paging.of(request);
     return listBody(page, await this.endpoints.list(caller, page));
+  }
+
+  /** A document of its own for whoever calls this one path (03 §8). */
+  @Get('openapi.json')
+  @Operation('endpoint.read')
+  @Describe('Read the OpenAPI document of one endpoint, with the types of its parameters and columns.', {
+    query: { path: z.string() },
+    answers: { 200: raw('application/json', 'OpenAPI 3.1, bare; columns as the newest run on record had them.') },
+    errors: ['endpoint.not_found'],
+  })
+  async openapi(@Caller() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
+    const address = parseInput(path, { path: queryText(request, 'path') });
+    const contract = await this.reference.describe(caller, address.path);
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Cache-Control', 'no-store');
+    response.end(writeJson(endpointDocument(contract)));
   }
 
   @Put()

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#libs/kernel';
-import type { BoundParameters, PipelineDocument } from '#libs/pipelines';
+import type { BoundParameters, PipelineDocument, RunnableVersion } from '#libs/pipelines';
 import type { ExecutionTrigger } from '../records/execution-inserts.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import type { UserLease } from '../instance/user-leases.js';
@@ -8,6 +8,8 @@ export interface LaunchRequest {
   pipelineId: string;
   /** Exactly this version; absent = the working one. */
   version?: number;
+  /** The version itself, where the door has read and judged it already; it is not read again. */
+  runnable?: RunnableVersion;
   /** The JSON object of an execute request, or a binding of the door's own (endpoints bind texts). */
   parameters: JsonObject | ((document: PipelineDocument) => BoundParameters);
   triggeredVia: ExecutionTrigger;

@@ -79,9 +79,9 @@ export class Launcher {
 
   /** Pipeline and version in the workspace, its values and its graph. */
   async #bind(workspaceId: string, request: LaunchRequest): Promise<Bound> {
-    const { pipelineId, version } = request;
-    const pipeline = await this.pipelines.forRun(workspaceId, pipelineId, version);
-    if (!pipeline) throw new PenstockError('pipeline.execution.not_found');
+    const { pipelineId, version, runnable } = request;
+    const pipeline = runnable ?? (await this.pipelines.forRun(workspaceId, pipelineId, version));
+    if (pipeline?.workspaceId !== workspaceId) throw new PenstockError('pipeline.execution.not_found');
     const { parameters } = request;
     const bound: BoundParameters =
       typeof parameters === 'function' ? parameters(pipeline.document) : bindParameters(pipeline.document, parameters);
