@@ -235,7 +235,7 @@ function gapsOf(name: string): string[] {
 
 async function judged(written: unknown): Promise<{ version: string | undefined; errors: unknown }> {
   const validator = new Validator();
-  const { valid, errors } = await validator.validate(written as object);
+  const { valid, errors } = await validator.validate(written as Record<string, unknown>);
   return { version: validator.version, errors: valid ? undefined : errors };
 }
 

@@ -2,9 +2,13 @@ import { Controller, Get, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '#libs/kernel';
 import { AuditReader } from '#libs/workspaces';
+import { z } from 'zod';
 import { Caller } from '../http/caller.decorator.js';
+import { Describe } from '../http/describe.decorator.js';
 import { queryFlag, queryText } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
+import { auditPage } from '../openapi/shapes/audit.js';
+import { moment, paging, uuid } from '../openapi/shapes/envelope.js';
 import { momentFilter } from './filters.js';
 import { Paging } from './paging.js';
 
@@ -19,6 +23,20 @@ export class AuditController {
   /** Newest first; `next_cursor` goes back in as `after`, and is null on the last page. */
   @Get('audit')
   @Operation('audit.read')
+  @Describe('Read the trail of the workspace, or of the instance, newest first.', {
+    query: {
+      event: z.string().optional().describe('Start of the event’s name.'),
+      user_id: uuid.optional(),
+      key_id: z.string().optional(),
+      from: moment.optional(),
+      to: moment.optional(),
+      instance: z.boolean().optional().describe('The whole instance; for super administrators.'),
+      limit: paging.limit,
+      after: z.string().optional().describe('The `next_cursor` of the page before.'),
+    },
+    answers: { 200: auditPage },
+    errors: ['auth.session.required', 'auth.role_required', 'graphql.cursor_invalid'],
+  })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const { limit } = this.paging.of(request);
     const query = {
