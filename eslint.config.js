@@ -55,6 +55,8 @@ export default tseslint.config(
         Buffer: 'readonly',
         performance: 'readonly',
         TextDecoderStream: 'readonly',
+        AbortSignal: 'readonly',
+        Headers: 'readonly',
       },
     },
   },

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Deployment } from '../fixtures/deployment.js';
+import { root } from '../fixtures/keeper-state.js';
+import { describeWithProgram } from '../fixtures/programs.js';
+
+interface Report {
+  scenarios: number;
+  failed: number;
+  outcomes: { file: string; name: string; failure?: { step: number; title: string; defects: string[] } }[];
+}
+
+const script = join(root, 'scripts/conformance.mjs');
+
+function run(...args: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [script, ...args], { timeout: 60_000 }, (_error, stdout, stderr) =>
+      resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
+describeWithProgram('redis-server', 'the vectors of HTTP', (redis) => {
+  let deployment: Deployment;
+  let impostor: Server;
+
+  beforeAll(async () => {
+    deployment = await Deployment.start({ redis });
+    impostor = createServer((_request, response) => response.end('{}'));
+    await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
+  }, 90_000);
+
+  afterAll(async () => {
+    impostor?.close();
+    await deployment?.stop();
+  });
+
+  it('hold of this server', async () => {
+    const { exitCode, stdout } = await run(
+      '--base-url',
+      deployment.server.baseUrl,
+      '--key',
+      deployment.authorKey,
+      '--json',
+    );
+    const { outcomes, scenarios } = JSON.parse(stdout) as Report;
+    expect(outcomes.filter(({ failure }) => failure)).toEqual([]);
+    expect(scenarios).toBeGreaterThan(20);
+    expect(exitCode).toBe(0);
+  }, 90_000);
+
+  it('fail, every one of them, against a server that answers something else', async () => {
+    const { port } = impostor.address() as AddressInfo;
+    const { exitCode, stdout } = await run('--base-url', `http://127.0.0.1:${port}`, '--key', 'any', '--json');
+    const { failed, scenarios, outcomes } = JSON.parse(stdout) as Report;
+    expect([exitCode, failed]).toEqual([1, scenarios]);
+    expect(outcomes[0]?.failure?.defects[0]).toMatch(/expected .*, found /);
+  }, 90_000);
+
+  it('explain themselves, and what was not understood', async () => {
+    const help = await run('--help');
+    expect([help.exitCode, help.stdout]).toEqual([0, expect.stringContaining('--base-url')]);
+    const wrong = await run('--bass-url', 'x');
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('--base-url')]);
+  });
+});
