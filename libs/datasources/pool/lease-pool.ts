@@ -27,7 +27,10 @@ export interface PoolObserver {
 interface Member {
   connection: DriverConnection;
   bornAt: number;
+  /** When it was given back; a question meanwhile does not make it younger. */
   idleSince: number;
+  /** When it last answered. */
+  provenAt: number;
 }
 
 /** A connection that rested less than this is handed out unasked. */
@@ -86,7 +89,7 @@ export class LeasePool {
   get provenLately(): boolean {
     if (this.#leased.size > 0) return true;
     const now = Date.now();
-    return this.#idle.some(({ connection, idleSince }) => connection.usable && now - idleSince < TRUSTED_IDLE_MS);
+    return this.#idle.some(({ connection, provenAt }) => connection.usable && now - provenAt < TRUSTED_IDLE_MS);
   }
 
   /**
@@ -133,7 +136,8 @@ export class LeasePool {
     try {
       const fresh = outcome === 'ok' && connection.usable && !this.isRetired && !this.#expired(member);
       if (fresh && (await connection.reset()) && !this.isRetired) {
-        this.#idle.push({ connection, bornAt: member.bornAt, idleSince: Date.now() });
+        const now = Date.now();
+        this.#idle.push({ connection, bornAt: member.bornAt, idleSince: now, provenAt: now });
       } else if (outcome === 'ok' && connection.usable) await connection.close();
       else connection.destroy();
     } catch {
@@ -175,7 +179,8 @@ export class LeasePool {
     try {
       const connection = await this.#source.connect(access, signal);
       const now = Date.now();
-      return { connection, bornAt: now - Math.random() * LIFETIME_JITTER * this.#limits.maxLifetime, idleSince: now };
+      const bornAt = now - Math.random() * LIFETIME_JITTER * this.#limits.maxLifetime;
+      return { connection, bornAt, idleSince: now, provenAt: now };
     } finally {
       this.#inTransit -= 1;
     }
@@ -205,12 +210,12 @@ export class LeasePool {
   }
 
   async #answers(member: Member): Promise<boolean> {
-    const { connection, idleSince } = member;
+    const { connection, provenAt } = member;
     if (!connection.usable || this.#expired(member)) {
       await this.#discard(connection);
       return false;
     }
-    if (Date.now() - idleSince < TRUSTED_IDLE_MS) return true;
+    if (Date.now() - provenAt < TRUSTED_IDLE_MS) return true;
     try {
       await connection.ping(this.#limits.validationTimeout);
       return connection.usable;
@@ -254,12 +259,12 @@ export class LeasePool {
       const rested = now - member.idleSince;
       const tooLong = idleTimeout > 0 && rested >= idleTimeout && this.#idle.length > minimumIdle;
       if (tooLong || this.#expired(member)) this.#remove(member);
-      else if (keepaliveTime > 0 && rested >= keepaliveTime) {
+      else if (keepaliveTime > 0 && now - member.provenAt >= keepaliveTime) {
         this.#idle.splice(this.#idle.indexOf(member), 1);
         try {
           await member.connection.ping(validationTimeout);
           if (this.isRetired) await this.#discard(member.connection);
-          else this.#idle.push({ ...member, idleSince: Date.now() });
+          else this.#idle.push({ ...member, provenAt: Date.now() });
         } catch {
           member.connection.destroy();
         }
