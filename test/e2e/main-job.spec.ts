@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -6,6 +7,7 @@ import pg from 'pg';
 import { ApiClient, collect } from '../fixtures/api-client.js';
 import { oneNodePipeline } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
+import { root } from '../fixtures/keeper-state.js';
 import { createEmptyDatabase, type EmptyDatabase } from '../fixtures/postgres.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 
@@ -292,6 +294,14 @@ describeWithProgram('redis-server', 'the main job, from outside', (redis) => {
       'datapipelines_sse_stream_duration_seconds_count{close_reason="completed"}',
     ]) {
       expect([line, scraped.includes(line)]).toEqual([line, true]);
+    }
+    for (const file of ['grafana-dashboard.json', 'prometheus-alerts.yml']) {
+      const named = readFileSync(join(root, 'deploy', file), 'utf8').match(/datapipelines_[a-z_]+/g) ?? [];
+      expect(named.length).toBeGreaterThan(5);
+      const families = new Set(scraped.match(/^# TYPE (\S+)/gm)?.map((line) => line.slice('# TYPE '.length)));
+      const family = (name: string) => (families.has(name) ? name : name.replace(/_(?:count|bucket|sum)$/, ''));
+      // A dashboard that asks for what nobody counts shows nothing, and an alert on it never fires.
+      expect([file, named.filter((name) => !families.has(family(name)))]).toEqual([file, []]);
     }
     expect(scraped).not.toMatch(/dpk_|ops\.lead/);
     expect((await deployment.author.call('GET', '/metrics')).status).toBe(404);

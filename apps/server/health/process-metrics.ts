@@ -3,6 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Gauge, register } from 'prom-client';
 import { AuditObserver } from '#libs/audit';
 import { AccessTrail } from '#libs/identity';
+import { RedisTransientStore, TransientStore } from '#libs/transient';
+import { counter } from './error-metrics.js';
 
 const NANOSECONDS = 1e9;
 
@@ -11,13 +13,17 @@ const NANOSECONDS = 1e9;
 export class ProcessMetrics {
   readonly #delay = monitorEventLoopDelay({ resolution: 10 });
 
-  constructor(trail: AccessTrail, observer: AuditObserver) {
+  constructor(trail: AccessTrail, observer: AuditObserver, store: TransientStore) {
     this.#delay.enable();
+    counter();
     scraped('datapipelines_eventloop_delay_seconds', 'Event loop delay, 99th percentile since the last scrape.', () => {
       const p99 = this.#delay.percentile(99) / NANOSECONDS;
       this.#delay.reset();
       return p99;
     });
+    scraped('datapipelines_redis_noeviction', '0 once Redis was seen to evict keys or to be told to.', () =>
+      store instanceof RedisTransientStore && !store.keepsKeys ? 0 : 1,
+    );
     scraped(
       'datapipelines_auth_malformed_keys',
       'Keys refused for their shape since the start.',

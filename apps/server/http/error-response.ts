@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { writeJson, type Logger, type PenstockError } from '#libs/kernel';
 import { asGraphqlError, formatError } from '../graphql/errors/error-format.js';
+import { countError } from '../health/error-metrics.js';
 import { toPenstockError } from './failure.js';
 import { findContext } from './request-context.js';
 
@@ -48,6 +49,7 @@ export class ErrorResponses {
   }
 
   private record(request: Request, error: PenstockError, correlationId: string): void {
+    countError(error);
     const fields = { correlation_id: correlationId, code: error.code, method: request.method, status: error.status };
     if (CUSTOMER_SYSTEM_DOWN.has(error.code)) this.log.warn(error.message, fields);
     else if (error.status >= 500) this.log.error(error.message, { ...fields, error: error.cause ?? error });

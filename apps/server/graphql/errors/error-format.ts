@@ -1,5 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { PenstockError } from '#libs/kernel';
+import { countError } from '../../health/error-metrics.js';
 import { toPenstockError } from '../../http/failure.js';
 import { PROTOCOL_CODES, PROTOCOL_STATUS, protocolCodeOf } from './protocol-error.js';
 
@@ -30,6 +31,7 @@ export function formatError(error: GraphQLError, { correlationId, baseUrl }: Err
     return { message, ...place, extensions };
   }
   const known = catalogued(error);
+  countError(known);
   const { message: text, ...body } = known.toBody(baseUrl);
   const { code, ...rest } = body;
   return {

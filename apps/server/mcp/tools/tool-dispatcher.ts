@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { Admission } from '#libs/identity';
 import { Configuration, Logger, type JsonValue, type PenstockError } from '#libs/kernel';
+import { countError } from '../../health/error-metrics.js';
 import { toPenstockError } from '../../http/failure.js';
 import { invalidParams, RPC, RpcError } from '../protocol/rpc-error.js';
 import { readArguments } from './read-arguments.js';
@@ -80,6 +81,7 @@ export class ToolDispatcher {
 
   #refused(error: PenstockError, tool: string, { principal, signal }: ToolCall, record: CallRecord): CallToolResult {
     const { correlationId } = principal;
+    countError(error);
     if (error.code === 'internal') {
       mark(record, 'failed', error.code);
       // What a client breaks off by leaving is nobody's fault.
