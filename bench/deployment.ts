@@ -10,6 +10,13 @@ import { ADMIN, deploymentSecrets, ServerProcess } from '../test/fixtures/server
 
 export const USERS = 4;
 export const SOURCE = 'bench-pg';
+const COLLEAGUES = Array.from({ length: USERS - 1 }, (_, index) => `colleague.${index + 1}@example.com`);
+
+/** Somebody who can sign in. */
+export interface Credentials {
+  email: string;
+  password: string;
+}
 
 /** Limits that stand for many people are lifted, because four stand here for all; nothing else differs from the defaults. */
 const LIFTED = {
@@ -35,6 +42,8 @@ export class BenchDeployment {
     /** `author` keys, one a user. */
     readonly keys: readonly string[],
     readonly admin: ApiClient,
+    /** Whose keys they are, each once. */
+    readonly people: readonly Credentials[],
   ) {}
 
   static async start(options: { profile?: string; env?: Record<string, string> }): Promise<BenchDeployment> {
@@ -71,9 +80,27 @@ export class BenchDeployment {
         return created.key as string;
       }),
     );
-    const deployment = new BenchDeployment(directory, postgres, redis, server, sourceUrl, version, keys, inDefault);
+    const emails = redis ? [email, ...COLLEAGUES] : [email];
+    const signIns = emails.map((each) => ({ email: each, password: `${password}-changed` }));
+    const deployment = new BenchDeployment(
+      directory,
+      postgres,
+      redis,
+      server,
+      sourceUrl,
+      version,
+      keys,
+      inDefault,
+      signIns,
+    );
     await deployment.#registerSource();
     return deployment;
+  }
+
+  /** What the server itself keeps; without Redis it brings its own database, which nobody else opens. */
+  get metadataUrl(): string {
+    if (!this.redis) throw new TypeError('This path needs redis-server.');
+    return this.postgres.url;
   }
 
   get author(): ApiClient {
@@ -124,7 +151,6 @@ async function createDatabase(postgres: EmbeddedPostgres): Promise<{ url: string
 async function otherUsers(url: string, server: ServerProcess, email: string, password: string): Promise<ApiClient[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const emails = Array.from({ length: USERS - 1 }, (_, index) => `colleague.${index + 1}@example.com`);
   try {
     await client.query(
       `WITH made AS (
@@ -134,13 +160,13 @@ async function otherUsers(url: string, server: ServerProcess, email: string, pas
        )
        INSERT INTO workspace_members (workspace_id, user_id, author, promoter)
        SELECT w.id, made.id, TRUE, TRUE FROM workspaces w, made WHERE w.name = 'default'`,
-      [emails, email],
+      [COLLEAGUES, email],
     );
   } finally {
     await client.end();
   }
   return Promise.all(
-    [email, ...emails].map(async (each) => {
+    [email, ...COLLEAGUES].map(async (each) => {
       const person = new ApiClient(server.baseUrl);
       const answer = await person.login(each, password);
       if (answer.status !== 200) throw new TypeError(`${each} could not sign in: ${answer.text}`);

@@ -1,6 +1,7 @@
 import type { BenchPath } from './bench-path.js';
 import { ftlRender } from './ftl-render.js';
 import { factsListing } from './facts-listing.js';
+import { loginsBesideEndpoint } from './logins-beside-endpoint.js';
 import { nodeOverhead } from './node-overhead.js';
 import { publishedEndpoint } from './published-endpoint.js';
 import { resultPage } from './result-page.js';
@@ -9,6 +10,7 @@ import { start } from './start.js';
 import { storedResult } from './stored-result.js';
 import { trivialRun } from './trivial-run.js';
 import { validateDocument } from './validate-document.js';
+import { warmKey } from './warm-key.js';
 
 export const PATHS: readonly BenchPath[] = [
   trivialRun,
@@ -20,5 +22,7 @@ export const PATHS: readonly BenchPath[] = [
   validateDocument,
   ftlRender,
   factsListing,
+  loginsBesideEndpoint,
+  warmKey,
   start,
 ];

@@ -19,6 +19,7 @@ import { MailLedger } from './administration/mail-ledger.js';
 import { UserDirectory } from './administration/user-directory.js';
 import { UserErasure } from './administration/user-erasure.js';
 import { UserStanding } from './administration/user-standing.js';
+import { WrongKeyBudget } from './access/wrong-key-budget.js';
 import { IdentitySettings, identitySettings } from './identity-settings.js';
 import { ApiKeyRepository } from './keys/api-key.repository.js';
 import { ApiKeyService } from './keys/api-key.service.js';
@@ -113,6 +114,7 @@ const faces = [
     SignIn,
     UserRepository,
     WorkspaceEntry,
+    WrongKeyBudget,
   ],
   exports: faces,
 })

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { PenstockError, type Principal } from '#libs/kernel';
 import { identityInstance, requestFacts, type TestInstance } from '../../../test/fixtures/identity.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/postgres.js';
 import { ApiKeyService } from '../keys/api-key.service.js';
 import { mintKey } from '../keys/key-format.js';
 import { authorise, authoriseRequest } from '../authorise.js';
+import { SecretHasher } from '../passwords/secret-hasher.js';
 import { Invalidations } from '../liveness/invalidations.js';
 import { Authenticator } from './authenticator.js';
 import { DEFAULT_WORKSPACE_ID } from './membership.repository.js';
@@ -221,6 +222,28 @@ describe('presenting a key', () => {
       'auth.api_key.invalid',
     ]);
     expect(await codeOf(present(wrong))).toBe('auth.api_key.invalid');
+  });
+
+  it('verifies a flood of wrong secrets for one key ten times a minute and network, and the owner is not shut out', async () => {
+    const { key } = await keys().create(ada, { name: 'k' });
+    const matches = jest.spyOn(instance.get(SecretHasher), 'matches');
+    const wrong = () => `${key.slice(0, 17)}${mintKey().key.slice(17)}`;
+    for (let n = 0; n < 25; n++) expect(await codeOf(present(wrong()))).toBe('auth.api_key.invalid');
+    expect(matches).toHaveBeenCalledTimes(10);
+    const elsewhere = requestFacts({ surface: 'api_key', sourceIp: '198.51.100.9' });
+    expect(await codeOf(instance.get(Authenticator).authenticateKey(key, elsewhere))).toBe('accepted');
+    // Once proven, a key is known by its digest: no network needs a verification any more.
+    expect(await codeOf(present(key))).toBe('accepted');
+    expect(await codeOf(present(wrong()))).toBe('auth.api_key.invalid');
+    expect(matches).toHaveBeenCalledTimes(11);
+  });
+
+  it('verifies again when the minute has passed', async () => {
+    const { key } = await keys().create(ada, { name: 'k' });
+    for (let n = 0; n < 12; n++) await codeOf(present(`${key.slice(0, 17)}${mintKey().key.slice(17)}`));
+    expect(await codeOf(present(key))).toBe('auth.api_key.invalid');
+    instance.clock.advance(1);
+    expect(await codeOf(present(key))).toBe('accepted');
   });
 
   it('says "expired" only to who knows the secret', async () => {

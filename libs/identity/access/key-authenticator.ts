@@ -11,6 +11,7 @@ import { AccessTrail, type KeyRejection } from './access-trail.js';
 import { carried, type RequestFacts } from './request-facts.js';
 import { UseStamps } from './use-stamps.js';
 import { WorkspaceDirectory } from './workspace-directory.js';
+import { WrongKeyBudget } from './wrong-key-budget.js';
 
 /** From a presented key to its principal, in the order of contract 04 §6.2. */
 @Injectable()
@@ -24,6 +25,7 @@ export class KeyAuthenticator {
     private readonly cache: LivenessCache,
     private readonly stamps: UseStamps,
     private readonly trail: AccessTrail,
+    private readonly wrong: WrongKeyBudget,
     private readonly clock: Clock,
   ) {}
 
@@ -39,7 +41,8 @@ export class KeyAuthenticator {
     }
     const key = await this.cache.keys.get(id, () => this.keys.findLive(this.db, id));
     if (!key) return this.#refuse(facts, id, 'auth.api_key.invalid', 'unknown_or_revoked');
-    if (!(await this.#proves(key, presented))) return this.#refuse(facts, id, 'auth.api_key.invalid', 'wrong');
+    if (!(await this.#proves(key, presented, facts.sourceIp)))
+      return this.#refuse(facts, id, 'auth.api_key.invalid', 'wrong');
     if (key.expiresAt !== null && Date.parse(key.expiresAt) <= this.clock.now().getTime()) {
       return this.#refuse(facts, id, 'auth.api_key.expired', 'expired');
     }
@@ -67,19 +70,26 @@ export class KeyAuthenticator {
   }
 
   /**
-   * Argon2 once per TTL and key; in between the digest of the proven key decides, in constant time. Through the map, so
+   * Argon2 once per TTL and key; in between the digest of the proven key decides, in constant time. A
+   * network that keeps guessing at a key is not verified any more for the rest of the minute. Through the map, so
    * that a success found while the key was being revoked is not remembered afterwards.
    */
-  async #proves(key: ApiKeyCredential, presented: string): Promise<boolean> {
+  async #proves(key: ApiKeyCredential, presented: string, sourceIp: string | undefined): Promise<boolean> {
     const digest = digestOf(presented);
+    const verify = async (): Promise<boolean> => {
+      if (this.wrong.isSpent(key.id, sourceIp)) return false;
+      const matches = await this.hasher.matches(key.keyHash, presented);
+      if (!matches) this.wrong.spend(key.id, sourceIp);
+      return matches;
+    };
     let judged = false;
     const proven = await this.cache.provenKeys.get(key.id, async () => {
       judged = true;
-      return (await this.hasher.matches(key.keyHash, presented)) ? digest : undefined;
+      return (await verify()) ? digest : undefined;
     });
     if (proven) return timingSafeEqual(proven, digest);
     // What was judged may have been somebody else's wrong guess at the same id.
-    return judged ? false : this.hasher.matches(key.keyHash, presented);
+    return judged ? false : verify();
   }
 
   async #refuse(
