@@ -2,6 +2,7 @@ import type { BenchPath } from './bench-path.js';
 import { ftlRender } from './ftl-render.js';
 import { factsListing } from './facts-listing.js';
 import { loginsBesideEndpoint } from './logins-beside-endpoint.js';
+import { mcp } from './mcp.js';
 import { nodeOverhead } from './node-overhead.js';
 import { publishedEndpoint } from './published-endpoint.js';
 import { resultPage } from './result-page.js';
@@ -24,5 +25,6 @@ export const PATHS: readonly BenchPath[] = [
   factsListing,
   loginsBesideEndpoint,
   warmKey,
+  mcp,
   start,
 ];

@@ -1,4 +1,7 @@
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { ApiClient } from '../fixtures/api-client.js';
 import { ACCEPT, callTool } from '../fixtures/mcp.js';
 import { McpScene } from '../fixtures/mcp-scene.js';
@@ -249,6 +252,30 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     expect(await scene.tool('endpoints_delete', { path: '/shop/{region}' })).toEqual({ path: '/shop/{region}', deleted: true });
     expect((await scene.refusal('endpoints_get', { path: '/shop/{region}' })).code).toBe('endpoint.not_found');
   }); // prettier-ignore
+  });
+
+  describe('a lake', () => {
+    it('gets its tables one by one or many at once, and loses them', async () => {
+      const root = join(scene.deployment.files, 'lake');
+      mkdirSync(root);
+      const instance = await DuckDBInstance.create(':memory:');
+      const engine = await instance.connect();
+      for (const name of ['a', 'b']) await engine.run(`COPY (SELECT 9007199254740993 AS big) TO '${join(root, `${name}.parquet`)}'`);
+      engine.disconnectSync();
+      instance.closeSync();
+      await scene.admin.data('POST', '/api/v1/datasources', { name: 'lake', display_name: 'Lake', dialect: 'LAKE', jdbc_url: 'jdbc:duckdb:' });
+      const at = (name: string) => ({ format: 'parquet', location: `file://${root}/${name}.parquet` });
+      const made = await scene.tool('lake_tables_register', { name: 'lake', namespace: 'raw', table: 'a', ...at('a') });
+      expect([made.namespace, made.name, made.last_error]).toEqual([['raw'], 'a', null]);
+      expect((await scene.refusal('lake_tables_register', { name: 'lake', namespace: ['raw'], table: 'a', ...at('a') })).code).toBe('datasource.lake_table_duplicate');
+      expect((await scene.refusal('lake_tables_register', { name: 'lake', namespace: 'raw', table: 'c', ...at('c') })).code).toBe('datasource.validation.lake_table_unreadable');
+      const imported = await scene.tool('lake_tables_import', { name: 'lake', namespace: 'raw', tables: [{ name: 'a', ...at('a') }, { name: 'b', ...at('b') }] });
+      expect([Number(imported.registered_count), Number(imported.already_registered_count)]).toEqual([1, 1]);
+      expect((await scene.tool('sql_probe', { name: 'lake', sql: 'SELECT big FROM raw.b' })).rows).toEqual([['9007199254740993']]);
+      expect((await scene.tool('datasources_get_table_stats', { name: 'lake', table: 'a', namespace: 'raw' })).stats_source).toEqual(expect.any(String));
+      expect(await scene.tool('lake_tables_unregister', { name: 'lake', namespace: 'raw', table: 'b' })).toMatchObject({ table: 'b', unregistered: true });
+      expect((await scene.refusal('lake_tables_unregister', { name: 'lake', namespace: 'raw', table: 'b' })).code).toBe('datasource.lake_table_not_found');
+    }); // prettier-ignore
   });
 
   describe('documentation', () => {

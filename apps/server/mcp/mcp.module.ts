@@ -5,6 +5,7 @@ import { DatasourcesModule } from '#libs/datasources';
 import { EndpointsModule } from '#libs/endpoints';
 import { ExecutionsModule } from '#libs/executions';
 import { IdentityModule } from '#libs/identity';
+import { LakeModule } from '#libs/lake';
 import { PipelinesModule } from '#libs/pipelines';
 import { SemanticsModule } from '#libs/semantics';
 import { TemplatesModule } from '#libs/templates';
@@ -18,6 +19,7 @@ import { DatasourceTools } from './tools/datasources/datasource-tools.js';
 import { DocTools } from './tools/docs/doc-tools.js';
 import { EndpointTools } from './tools/endpoints/endpoint-tools.js';
 import { ExecutionTools } from './tools/executions/execution-tools.js';
+import { LakeTools } from './tools/lake/lake-tools.js';
 import { PipelineTools } from './tools/pipelines/pipeline-tools.js';
 import { RunTools } from './tools/pipelines/run-tools.js';
 import { SemanticTools } from './tools/semantics/semantic-tools.js';
@@ -36,6 +38,7 @@ const FAMILIES = [
   ExecutionsModule,
   EndpointsModule,
   SemanticsModule,
+  LakeModule,
 ];
 const TOOLS = [
   PipelineTools,
@@ -45,6 +48,7 @@ const TOOLS = [
   ExecutionTools,
   CalculatorTools,
   EndpointTools,
+  LakeTools,
   SemanticTools,
   DocTools,
 ];

@@ -21,7 +21,7 @@ describe('resource URIs', () => {
   it.each([
     '', 'datapipelines://', 'datapipelines://nope', 'http://pipelines/x', 'datapipelines://pipelines', 'datapipelines://pipelines/',
     'datapipelines://pipelines/x/versions/0', 'datapipelines://pipelines/x/versions/99999999999', 'datapipelines://pipelines/x/y',
-    'datapipelines://docs', 'datapipelines://docs/skill/a/b', 'datapipelines://templates/%ff', 'datapipelines://datasources/%',
+    'datapipelines://docs', 'datapipelines://docs/skill/a/b', 'datapipelines://templates/%ff', 'datapipelines://templates/a%00b', 'datapipelines://datasources/%00', 'datapipelines://datasources/%',
     `datapipelines://templates/${'x'.repeat(2000)}`, 'DATAPIPELINES://datasources',
   ])('%s addresses nothing', (uri) => expect(parseResourceUri(uri)).toBeUndefined()); // prettier-ignore
 

@@ -49,7 +49,9 @@ function named<K extends 'template' | 'datasource'>(
   more: { version?: number },
 ): { kind: K; name: string; version?: number } | undefined {
   try {
-    return { kind, name: decodeURIComponent(encoded ?? ''), ...more };
+    const name = decodeURIComponent(encoded ?? '');
+    // No name holds U+0000, and the database does not even take the question.
+    return name.includes('\u0000') ? undefined : { kind, name, ...more };
   } catch (error) {
     if (error instanceof URIError) return undefined;
     throw error;

@@ -29,6 +29,14 @@ export function text(description: string, rules: { maxLength?: number; minLength
   return { schema: { type: 'string', description, ...rules }, read: asText };
 }
 
+/** Longer than any name or id that there is; refusals repeat what was asked for, and must stay short. */
+const MAX_NAME_CHARS = 300;
+
+/** What addresses something: a name, a path, an id. */
+export function named(description: string): Argument<string> {
+  return text(description, { maxLength: MAX_NAME_CHARS });
+}
+
 export function word<const W extends string>(description: string, allowed: readonly W[]): Argument<W> {
   return { schema: { type: 'string', description, enum: allowed }, read: (value) => asText(value) as W };
 }

@@ -4,6 +4,7 @@ import { DATASOURCE_TOOLS } from './datasources/datasource-declarations.js';
 import { DOC_TOOLS } from './docs/doc-declarations.js';
 import { ENDPOINT_TOOLS } from './endpoints/endpoint-declarations.js';
 import { EXECUTION_TOOLS, TRIAL_TOOLS } from './executions/execution-declarations.js';
+import { LAKE_TOOLS } from './lake/lake-declarations.js';
 import { CHECK_TOOLS, PIPELINE_TOOLS } from './pipelines/pipeline-declarations.js';
 import { SEMANTIC_TOOLS } from './semantics/semantic-declarations.js';
 import { TEMPLATE_TOOLS } from './templates/template-declarations.js';
@@ -17,6 +18,7 @@ export const TOOL_GROUPS: readonly { title: string; tools: readonly ToolDeclarat
   group('Runs', EXECUTION_TOOLS),
   group('Calculators', CALCULATOR_TOOLS),
   group('Endpoints', ENDPOINT_TOOLS),
+  group('Lake tables', LAKE_TOOLS),
   group('Learned facts', SEMANTIC_TOOLS),
   group('Documentation', DOC_TOOLS),
 ];

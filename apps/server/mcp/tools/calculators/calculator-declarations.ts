@@ -1,4 +1,4 @@
-import { text } from '../arguments.js';
+import { named } from '../arguments.js';
 import { list, listResult, OBJECT, result, TEXT } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
@@ -34,7 +34,7 @@ export const CALCULATOR_TOOLS = {
     title: 'Read a calculator',
     description: 'One kind with its inputs, defaults, outputs and example nodes that can be pasted into a document.',
     operation: 'reference.read',
-    arguments: { kind: text('A kind that calculators_list names.') },
+    arguments: { kind: named('A kind that calculators_list names.') },
     result: calculator,
     target: 'kind',
     effect: 'reads',

@@ -1,5 +1,5 @@
 import { DIALECTS } from '#libs/typesystem';
-import { namespace, object, objects, optional, text, whole, word } from '../arguments.js';
+import { named, namespace, object, objects, optional, text, whole, word } from '../arguments.js';
 import {
   list,
   OBJECT,
@@ -16,12 +16,12 @@ import {
 } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
-const name = text('Name of the datasource, as datasources_list gives it.');
-const table = text('Name of the table or view, spelt as datasources_get_tables lists it.');
+const name = named('Name of the datasource, as datasources_list gives it.');
+const table = named('Name of the table or view, spelt as datasources_get_tables lists it.');
 const within = optional(
   namespace('Namespace as listed with the table: a list of names such as ["sales"], or one dotted text.'),
 );
-const schema = optional(text('Another word for a namespace of one name; "namespace" wins.'));
+const schema = optional(named('Another word for a namespace of one name; "namespace" wins.'));
 
 const datasource = result(
   {

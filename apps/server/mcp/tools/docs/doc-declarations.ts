@@ -1,4 +1,4 @@
-import { text } from '../arguments.js';
+import { named } from '../arguments.js';
 import { listResult, result, TEXT } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
@@ -19,7 +19,7 @@ export const DOC_TOOLS = {
     description:
       'One page as Markdown: the document form, the template language, datasources, runs, checks, facts, tools, errors.',
     operation: 'reference.read',
-    arguments: { name: text('A name that docs_list gives, such as "pipelines".') },
+    arguments: { name: named('A name that docs_list gives, such as "pipelines".') },
     result: result({ name: TEXT, title: TEXT, markdown: TEXT }, 'name', 'title', 'markdown'),
     target: 'name',
     effect: 'reads',

@@ -1,8 +1,8 @@
-import { optional, text, whole } from '../arguments.js';
+import { named, optional, text, whole } from '../arguments.js';
 import { list, listResult, result, TEXT, WHOLE, YES_OR_NO } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
-const path = text('Path below /api/x, such as "/sales/{region}/orders"; each {variable} is a declared parameter.');
+const path = named('Path below /api/x, such as "/sales/{region}/orders"; each {variable} is a declared parameter.');
 const endpoint = result(
   {
     id: TEXT,
@@ -29,7 +29,7 @@ export const ENDPOINT_TOOLS = {
     operation: 'endpoint.publish',
     arguments: {
       path,
-      pipeline: text('Id (a UUID) or full name of the pipeline.'),
+      pipeline: named('Id (a UUID) or full name of the pipeline.'),
       timeout_seconds: optional(
         whole('Seconds a caller waits before the answer becomes a link to the running result.'),
       ),

@@ -1,4 +1,4 @@
-import { flag, object, objects, optional, text, whole } from '../arguments.js';
+import { flag, named, object, objects, optional, text, whole } from '../arguments.js';
 import {
   ANYTHING,
   list,
@@ -15,7 +15,7 @@ import {
 } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
-const id = text('Id of the pipeline (a UUID), as pipelines_list gives it.');
+const id = named('Id of the pipeline (a UUID), as pipelines_list gives it.');
 const version = optional(
   whole('Exactly this version; leave it out for the working version (the draft, else the current release).', {
     minimum: 1,
@@ -26,7 +26,7 @@ const parameters = optional(
 );
 
 const document = {
-  name: text(
+  name: named(
     'Full path such as "sales/daily/orders": 2 to 10 segments of a-z, 0-9, "_", "-", "."; it is never changed later.',
   ),
   display_name: text('Title for people, 1 to 200 characters.'),
@@ -71,10 +71,10 @@ export const PIPELINE_TOOLS = {
       'Pipelines of the workspace with their working version. With "prefix" (even an empty one) it shows one level of the folder tree: its folders with how many pipelines each holds, and the pipelines that stand in it; the other filters then do not count.',
     operation: 'pipeline.read',
     arguments: {
-      owner: optional(text('Id of the user who made them.')),
-      datasource: optional(text('Name of a datasource that the working version reads or writes.')),
+      owner: optional(named('Id of the user who made them.')),
+      datasource: optional(named('Name of a datasource that the working version reads or writes.')),
       q: optional(text('Part of the path, the title or the description, in any case.')),
-      prefix: optional(text('Folder path such as "sales/daily"; empty for the top level.')),
+      prefix: optional(named('Folder path such as "sales/daily"; empty for the top level.')),
       limit: optional(whole('Most entries, 50 by default, 200 at most.')),
     },
     result: result({ items: list(summary), prefix: TEXT, folders: list(folder) }, 'items'),
@@ -177,7 +177,7 @@ export const PIPELINE_TOOLS = {
     description:
       'Replaces the whole document: over a release it opens a new draft, over a draft it overwrites it. Leave nothing out: what is absent is gone. expected_hash is the body_hash you last read; a refusal pipeline.version.conflict tells the newer one.',
     operation: 'pipeline.update',
-    arguments: { id, expected_hash: text('The body_hash of the version you read and changed.'), ...document },
+    arguments: { id, expected_hash: named('The body_hash of the version you read and changed.'), ...document },
     result: SAVED,
     target: 'id',
     effect: 'replaces',

@@ -1,9 +1,9 @@
 import { DIALECTS } from '#libs/typesystem';
-import { flag, object, objects, optional, text, whole, word } from '../arguments.js';
+import { flag, named, object, objects, optional, text, whole, word } from '../arguments.js';
 import { list, OBJECT, result, SAVED, TEXT, TEXT_OR_NULL, WHOLE, WHOLE_OR_NULL, YES_OR_NO } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
-const id = text('Name of the template, a path such as "sales/daily/orders.sql".');
+const id = named('Name of the template, a path such as "sales/daily/orders.sql".');
 const version = optional(
   whole('Exactly this version; leave it out for the working version (the draft, else the current release).', {
     minimum: 1,
@@ -52,7 +52,7 @@ export const TEMPLATE_TOOLS = {
       dialect: optional(word('Only those of this dialect.', DIALECTS)),
       type: optional(word('Only those of this type; there is one.', ['sql'])),
       q: optional(text('Part of the path, the title or the description, in any case.')),
-      prefix: optional(text('Folder path such as "sales/daily"; empty for the top level.')),
+      prefix: optional(named('Folder path such as "sales/daily"; empty for the top level.')),
       is_library: optional(flag('Only libraries, or only what is none.')),
       limit: optional(whole('Most entries, 50 by default, 200 at most.')),
     },
@@ -142,7 +142,7 @@ export const TEMPLATE_TOOLS = {
     operation: 'template.update',
     arguments: {
       id,
-      expected_hash: text('The body_hash of the version you read and changed.'),
+      expected_hash: named('The body_hash of the version you read and changed.'),
       ...content,
       dialect: optional(dialect),
     },
