@@ -1,6 +1,6 @@
 import { Global, Module, type DynamicModule, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { DatasourceReferences, DatasourcesModule } from '#libs/datasources';
+import { DatasourceReferences, DatasourcesModule, FurtherDrivers } from '#libs/datasources';
 import { IdentityModule, KeyBindingWriter } from '#libs/identity';
 import { Clock, Configuration, loadConfiguration, Logger, SilentLogger, SystemClock } from '#libs/kernel';
 import { Database } from '#libs/persistence';
@@ -66,6 +66,7 @@ export async function wiredInstance(
     providers: [
       { provide: KeyBindingWriter, useValue: { bind: () => Promise.resolve() } },
       { provide: DatasourceReferences, useExisting: PipelineDatasourceReferences },
+      { provide: FurtherDrivers, useValue: { drivers: () => [] } },
       { provide: TemplatePins, useExisting: PipelineTemplatePins },
       { provide: ExecutionPurge, useExisting: PurgeExecutions },
       { provide: PublishedEndpointReferences, useValue: { namesFor: () => Promise.resolve([]) } },
@@ -74,6 +75,7 @@ export async function wiredInstance(
     exports: [
       KeyBindingWriter,
       DatasourceReferences,
+      FurtherDrivers,
       TemplatePins,
       ExecutionPurge,
       PublishedEndpointReferences,
