@@ -88,7 +88,7 @@ export class TemplatePreview {
 
   async #warnings(closure: TemplateClosure, keys: readonly string[]): Promise<BoundPreview['warnings']> {
     const found = await this.renderer.scan(closure, { parameters: new Set(keys) });
-    return found.map(({ parameter, templateId, templateVersion, line, column, reason }) => ({
+    return (found ?? []).map(({ parameter, templateId, templateVersion, line, column, reason }) => ({
       code: 'template.validation.parameter_interpolated',
       details: {
         parameter,

@@ -61,6 +61,8 @@ export class DryRender {
   async #scan(rendering: Rendering, names: PolicyNames, budget: AbortSignal, notes: Notes): Promise<void> {
     const { closure } = rendering.nodes[0]!;
     const found = await withinBudget(rendering, budget, () => this.renderer.scan(closure, names, budget));
+    // A scan that was stopped has not cleared the template.
+    if (found === null) rendering.exhausted = true;
     for (const use of found ?? []) {
       const advice =
         use.reason === 'direct'

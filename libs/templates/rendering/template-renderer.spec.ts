@@ -141,6 +141,68 @@ describe('worker threads', () => {
     await renderer.onModuleDestroy();
   });
 
+  const catastrophe = (): TemplateClosure =>
+    alone(`<#assign s = "${'a'.repeat(40)}!">\${s?matches("(a+)+b")?string("y","n")}`);
+
+  it.each([
+    ['a loop without end', 'max-iterations', '<#list 1.. as x></#list>'],
+    ['a macro that calls itself', 'max-call-depth', '<#macro m><@m/></#macro><@m/>'],
+    ['a text that doubles', 'max-string-chars', '<#assign s = "ab"><#list 1..60 as x><#assign s = s + s></#list>'],
+    ['a list that doubles', 'max-collection-items', '<#assign s = [1]><#list 1..60 as x><#assign s = s + s></#list>'],
+    ['output without end', 'max-output-chars', '<#list 1..99999 as x>${"a"?left_pad(1000)}</#list>'],
+    [
+      'work without end',
+      'max-steps',
+      '<#list 1..300 as x><#list 1..300 as y>${(x * y + x - y) * (x + y) - x * (y + 1)}</#list></#list>'.repeat(2),
+    ],
+  ])('%s trips its guard, and the same thread renders on', async (_what, guard, body) => {
+    const renderer = TemplateRenderer.withWorker(
+      loadConfiguration({ DATAPIPELINES_TEMPLATES_RENDER_TIMEOUT_MS: '20000' }),
+      SCRIPT,
+    );
+    const stopped = await renderer.render(alone(body), values());
+    expect(stopped).toMatchObject({ ok: false, problem: { kind: 'guard', guard } });
+    expect(await renderer.render(alone('SELECT ${1 + 1}'), values())).toMatchObject({ ok: true, namedSql: 'SELECT 2' });
+    await renderer.onModuleDestroy();
+  });
+
+  it('ends a render that takes more memory than one may, and not the process', async () => {
+    const renderer = TemplateRenderer.withWorker(
+      loadConfiguration({ DATAPIPELINES_TEMPLATES_RENDER_TIMEOUT_MS: '20000' }),
+      SCRIPT,
+    );
+    const greedy = '<#assign l = []><#list 1..3000 as i><#assign l = l + ["a"?left_pad(1000000, i + "b")]></#list>';
+    const stopped = await renderer.render(alone(greedy), values());
+    expect(stopped).toMatchObject({ ok: false, problem: { message: expect.stringContaining('memory') } });
+    expect(await renderer.render(alone('SELECT ${1 + 1}'), values())).toMatchObject({ ok: true });
+    await renderer.onModuleDestroy();
+  });
+
+  it('says when too many wait, and takes the next once they are gone', async () => {
+    const renderer = TemplateRenderer.withWorker(
+      loadConfiguration({ DATAPIPELINES_TEMPLATES_RENDER_TIMEOUT_MS: '4000' }),
+      SCRIPT,
+    );
+    const outcomes = await Promise.all(Array.from({ length: 1100 }, () => renderer.render(catastrophe(), values())));
+    const guards = new Set(outcomes.map((outcome) => (outcome.ok ? 'rendered' : outcome.problem.guard)));
+    expect(guards).toEqual(new Set(['render-timeout-ms', 'capacity']));
+    expect(await renderer.render(alone('SELECT ${1 + 1}'), values())).toMatchObject({ ok: true });
+    await renderer.onModuleDestroy();
+  });
+
+  it('never takes a scan that was stopped for one that found nothing', async () => {
+    const renderer = TemplateRenderer.withWorker(
+      loadConfiguration({ DATAPIPELINES_TEMPLATES_RENDER_TIMEOUT_MS: '4000' }),
+      SCRIPT,
+    );
+    const busy = Array.from({ length: 16 }, () => renderer.render(catastrophe(), values()));
+    const found = await renderer.scan(alone('${region}'), { parameters: new Set(['region']) });
+    expect(found).toBeNull();
+    await Promise.all(busy);
+    expect(await renderer.scan(alone('${region}'), { parameters: new Set(['region']) })).toHaveLength(1);
+    await renderer.onModuleDestroy();
+  });
+
   it('aborts a render under way', async () => {
     const renderer = TemplateRenderer.withWorker(loadConfiguration({}), SCRIPT);
     const catastrophe = alone(`<#assign s = "${'a'.repeat(40)}!">\${s?matches("(a+)+b")?string("y","n")}`);

@@ -84,13 +84,17 @@ export class TemplateRenderer implements OnModuleDestroy {
     return this.#run<'inspect'>({ kind: 'inspect', body, ...this.#bounds() }, stopped, signal);
   }
 
-  /** Keys used as `${key}` where the policy refuses that, in the template and its import closure (contract 05 §5.2). */
+  /**
+   * Keys used as `${key}` where the policy refuses that, in the template and its import closure (contract 05 §5.2). Null
+   * where the scan was stopped: nobody knows then, so the caller must not take it for "none".
+   */
   async scan(
     closure: TemplateClosure,
     names: PolicyNames,
     signal?: AbortSignal,
-  ): Promise<readonly InterpolatedParameter[]> {
-    return this.#run<'scan'>({ kind: 'scan', closure, names, ...this.#bounds() }, () => [], signal);
+  ): Promise<readonly InterpolatedParameter[] | null> {
+    const task: EngineTask = { kind: 'scan', closure, names, ...this.#bounds() };
+    return this.#run<'scan', null>(task, () => null, signal);
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -102,11 +106,11 @@ export class TemplateRenderer implements OnModuleDestroy {
     return { limits: this.#limits, deadline: Date.now() + this.#timeoutMs };
   }
 
-  async #run<K extends keyof TaskResults>(
+  async #run<K extends keyof TaskResults, Stopped = TaskResults[K]>(
     task: EngineTask,
-    stopped: (problem: RenderProblem) => TaskResults[K],
+    stopped: (problem: RenderProblem) => Stopped,
     signal?: AbortSignal,
-  ): Promise<TaskResults[K]> {
+  ): Promise<TaskResults[K] | Stopped> {
     signal?.throwIfAborted();
     if (this.#inline) return this.#inline.run(task) as TaskResults[K];
     this.#workers ??= new RenderWorkers(this.#cacheSize, this.#script);
