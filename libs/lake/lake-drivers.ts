@@ -18,6 +18,7 @@ import { Database } from '#libs/persistence';
 import { lakeDriver } from './engine/lake-driver.js';
 import type { EngineParts } from './engine/lake-engine.js';
 import { LakeSource } from './engine/lake-source.js';
+import { IcebergFiles } from './iceberg/iceberg-files.js';
 import type { LakeOptions } from './options/lake-options.js';
 import type { LakeTable } from './registry/lake-table.js';
 import { LakeTableRepository } from './registry/lake-table.repository.js';
@@ -57,14 +58,15 @@ export class LakeDrivers extends FurtherDrivers {
     const { datasource } = login;
     const maxFiles = this.config.get('datapipelines.lake.max-files-per-table');
     const storage = new S3Storage(options, login, this.egress);
-    const resolver = new TableResolvers({
+    const parquet = {
       file: new ParquetFiles(this.#roots, maxFiles),
       s3: new MirroredParquet(storage, this.#mirror, {
         datasource,
         maxFiles,
         maxBytes: this.config.get('datapipelines.lake.mirror-max-bytes-per-table'),
       }),
-    });
+    };
+    const resolver = new TableResolvers(parquet, { file: new IcebergFiles(this.#roots, maxFiles) });
     return new LakeSource(
       {
         refreshMs: this.config.get('datapipelines.lake.mirror-refresh-seconds') * 1000,

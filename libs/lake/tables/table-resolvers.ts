@@ -3,13 +3,18 @@ import { TableProblem, type ScanSurroundings, type TableResolver, type TableScan
 
 /** Sends each table to whoever can find its files. */
 export class TableResolvers implements TableResolver {
-  constructor(private readonly parquet: { file: TableResolver; s3: TableResolver }) {}
+  constructor(
+    private readonly parquet: { file: TableResolver; s3: TableResolver },
+    private readonly iceberg: { file: TableResolver },
+  ) {}
 
   async resolve(table: Pick<LakeTable, 'format' | 'location'>, surroundings: ScanSurroundings): Promise<TableScan> {
     if (table.format === 'parquet' && table.location.startsWith('file:'))
       return await this.parquet.file.resolve(table, surroundings);
     if (table.format === 'parquet' && /^s3[an]?:/.test(table.location))
       return await this.parquet.s3.resolve(table, surroundings);
-    throw new TableProblem('This server cannot read such a location.');
+    if (table.format === 'iceberg' && table.location.startsWith('file:'))
+      return await this.iceberg.file.resolve(table, surroundings);
+    throw new TableProblem('Iceberg tables are read from file:// locations only.');
   }
 }
