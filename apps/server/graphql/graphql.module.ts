@@ -6,6 +6,7 @@ import { EndpointsModule } from '#libs/endpoints';
 import { ExecutionsModule } from '#libs/executions';
 import { Admission, IdentityModule } from '#libs/identity';
 import { LakeModule } from '#libs/lake';
+import { MailModule } from '#libs/mail';
 import { PipelinesModule } from '#libs/pipelines';
 import { SemanticsModule } from '#libs/semantics';
 import { TemplatesModule } from '#libs/templates';
@@ -31,6 +32,7 @@ import { WorkspaceNodes } from './workspaces/workspace-nodes.js';
 
 const FAMILIES = [
   IdentityModule,
+  MailModule,
   WorkspacesModule,
   DatasourcesModule,
   LakeModule,

@@ -111,6 +111,10 @@ export const webKeys = {
     form: ORIGIN,
     about: 'Origins besides the base URL whose pages may call the API with credentials. `*` is refused.',
   }),
+  'datapipelines.ui.theme': choice(['dark', 'light'], {
+    default: 'dark',
+    about: 'Theme of people who chose none.',
+  }),
 };
 
 export const loggingKeys = {
