@@ -96,7 +96,7 @@ describe('registered datasources', () => {
   });
 
   it.each([
-    ['ORACLE', 'jdbc:oracle:thin:@//h/s', 'datasource.driver_not_loaded'],
+    ['H2', 'jdbc:h2:mem:x', 'datasource.driver_not_loaded'],
     ['MYSQL', 'jdbc:mysql:replication://h/d', 'datasource.validation.jdbc_url_malformed'],
     ['POSTGRESQL', 'jdbc:postgresql://h/d', 'datasource.validation.dialect_invalid'],
   ])('dialect %s answers %s', async (dialect, jdbc_url, code) => {

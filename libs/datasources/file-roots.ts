@@ -4,6 +4,17 @@ import { basename, dirname, join, sep } from 'node:path';
 import type { NamedFile } from './drivers/dialect-driver.js';
 import { DriverFailure, errnoOf } from './drivers/driver-failure.js';
 
+const ROOTS_KEY = 'datapipelines.datasources.file-roots';
+
+/** What stands in the way of a file, in words; never with its path. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'The file of the datasource does not exist on this server.',
+  ENOTDIR: 'The file of the datasource does not exist on this server.',
+  EACCES: 'The user that this server runs as may not reach the file of the datasource.',
+  EPERM: 'The user that this server runs as may not reach the file of the datasource.',
+  ELOOP: 'The path of the datasource goes round in links.',
+};
+
 /** The folders whose files may be datasources (06 §2). Judged on the real path, at save and at each opening. */
 export class FileRoots {
   readonly #roots: readonly string[];
@@ -23,13 +34,18 @@ export class FileRoots {
     try {
       path = await realpath(file.path);
     } catch (error) {
-      throw new DriverFailure('connection', 'The file of the datasource cannot be opened.', {
-        driverCode: errnoOf(error),
-        cause: error,
-      });
+      const driverCode = errnoOf(error);
+      throw new DriverFailure(
+        'connection',
+        REASONS[driverCode ?? ''] ?? 'The file of the datasource cannot be opened.',
+        {
+          driverCode,
+          cause: error,
+        },
+      );
     }
     if (await this.#isUnder(path, file)) return path;
-    throw new DriverFailure('connection', 'The file of the datasource lies outside the file roots.', {
+    throw new DriverFailure('connection', `The file of the datasource lies outside ${ROOTS_KEY}; move it there.`, {
       driverCode: 'FILE_ROOT',
     });
   }

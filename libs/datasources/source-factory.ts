@@ -86,7 +86,8 @@ export class SourceFactory {
             ? 'datasource.validation.jdbc_url_malformed'
             : 'datasource.validation.properties_invalid',
         path: file.property ?? 'jdbc_url',
-        message: 'The file lies outside the folders this server may read datasources from.',
+        message:
+          'The file lies outside the folders this server may read datasources from (datapipelines.datasources.file-roots); move it there, or ask whoever runs the server to add its folder.',
         details: { reason: 'file_root' },
       });
     }
