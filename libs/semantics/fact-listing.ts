@@ -113,7 +113,7 @@ function filterOf({ table, scope, include_retired, since }: FactQuery): FactFilt
   };
 }
 
-const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d(?:\.\d{1,6})?)([Zz]|[+-]\d\d:\d\d)$/;
+const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)([Zz]|[+-]\d\d:\d\d)$/;
 
 /** The same time in a form the database takes; undefined for what is no time. */
 function stampOf(text: string): string | undefined {
@@ -124,7 +124,7 @@ function stampOf(text: string): string | undefined {
   const isDay = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
   const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
   const [zoneHours = 0, zoneMinutes = 0] = zone.slice(1).split(':').map(Number);
-  const isTime = hours < 24 && minutes < 60 && seconds < 60 && zoneHours < 15 && zoneMinutes < 60;
+  const isTime = hours < 24 && minutes < 60 && seconds < 60 && zoneHours < 16 && zoneMinutes < 60;
   return isDay && isTime && !day.startsWith('0000') ? `${day}T${time}${zone.toUpperCase()}` : undefined;
 }
 

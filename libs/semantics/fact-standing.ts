@@ -4,7 +4,7 @@ import { AuditLog } from '#libs/audit';
 import { DatasourceAccess } from '#libs/datasources';
 import { authorise, type OperationId } from '#libs/identity';
 import { PenstockError, type ActingWorkspace, type Principal } from '#libs/kernel';
-import { Database } from '#libs/persistence';
+import { Database, type Transaction } from '#libs/persistence';
 
 import { factNotFound, refuseForeign } from './fact-access.js';
 import { FactRepository } from './fact.repository.js';
@@ -30,19 +30,20 @@ export class FactStanding {
   async retire(principal: Principal, id: string, reason: unknown): Promise<LearnedFact> {
     const { workspace, fact } = await this.#judgeable(principal, 'semantic.retire', id);
     const text = reasonText(reason);
-    await this.db.transaction(async (tx) => {
-      if (!(await this.facts.retire(tx, fact.id, text))) return;
-      await this.audit.append(tx, principal, 'semantics.retired', {
-        fact_id: fact.id,
-        kind: fact.kind,
-        scope: fact.scope,
-        datasource: fact.datasource,
-        trust: 'retired',
-        via: principal.surface,
-        reason: text,
-      });
+    return await this.db.transaction(async (tx) => {
+      if (await this.facts.retire(tx, fact.id, text)) {
+        await this.audit.append(tx, principal, 'semantics.retired', {
+          fact_id: fact.id,
+          kind: fact.kind,
+          scope: fact.scope,
+          datasource: fact.datasource,
+          trust: 'retired',
+          via: principal.surface,
+          reason: text,
+        });
+      }
+      return await this.#again(tx, workspace, fact.id);
     });
-    return await this.#again(workspace, fact.id);
   }
 
   /**
@@ -55,7 +56,7 @@ export class FactStanding {
     const source = await this.datasources.live(workspace.id, fact.datasource);
     if (!source) throw factNotFound(id);
     const seen = await this.liveRefs.fingerprint(source, fact.refs, gaveUp);
-    await this.db.transaction(async (tx) => {
+    return await this.db.transaction(async (tx) => {
       if (!(await this.facts.verify(tx, fact.id, principal.userId, seen))) throw retired(fact);
       await this.audit.append(tx, principal, 'semantics.verified', {
         fact_id: fact.id,
@@ -65,8 +66,8 @@ export class FactStanding {
         trust: 'verified',
         via: principal.surface,
       });
+      return await this.#again(tx, workspace, fact.id);
     });
-    return await this.#again(workspace, fact.id);
   }
 
   async #judgeable(
@@ -82,8 +83,8 @@ export class FactStanding {
     return { workspace, fact };
   }
 
-  async #again(workspace: ActingWorkspace, id: string): Promise<LearnedFact> {
-    const fact = await this.facts.find(this.db, workspace.id, id);
+  async #again(tx: Transaction, workspace: ActingWorkspace, id: string): Promise<LearnedFact> {
+    const fact = await this.facts.find(tx, workspace.id, id);
     if (!fact) throw factNotFound(id);
     return fact;
   }
