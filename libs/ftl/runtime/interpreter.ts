@@ -60,7 +60,11 @@ export class Interpreter implements Interpretation {
     const value = this.evaluate(expr);
     if (value !== undefined) return value;
     const variable = missingName(expr);
-    const what = variable === null ? 'The expression has no value' : `${variable.slice(0, 64)} is undefined or null`;
+    const { start, end } = blamed(expr);
+    const shown = this.scope.namespace.template.source
+      .slice(start, Math.min(end, start + 64))
+      .replace(/\p{Cc}/gu, '\uFFFD');
+    const what = variable === null ? `${shown} has no value` : `${variable.slice(0, 64)} is undefined or null`;
     throw this.fault(blamed(expr), `${what}.`, {
       kind: 'undefined_variable',
       ...(variable === null ? {} : { variable }),

@@ -173,12 +173,12 @@ export class ExpressionParser implements ExpressionReader {
     return true;
   }
 
-  /** Comma-separated expressions up to `close`. */
+  /** Expressions up to `close`; as in the reference engine a comma between them may be left out, a last one may not stand. */
   list(close: string): { exprs: Expr[]; end: number } {
     const exprs: Expr[] = [];
     while (!this.at(close)) {
       exprs.push(this.expression());
-      if (!this.#another(close)) break;
+      if (!this.#another(close) && !this.startsExpression(this.lexer.peek())) break;
     }
     return { exprs, end: this.expect(close).end };
   }

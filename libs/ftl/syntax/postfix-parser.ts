@@ -142,7 +142,7 @@ function builtinArguments(parser: ExpressionReader, name: string): { args: Expr[
   while (!parser.at(')')) {
     const lambda = LAMBDA_BUILTINS.has(name) ? lambdaArgument(parser) : null;
     args.push(lambda ?? parser.expression());
-    if (!parser.accept(',')) break;
+    if (!parser.accept(',') && !parser.startsExpression(parser.lexer.peek())) break;
   }
   const { end } = parser.expect(')');
   if (SQL_BUILTINS.has(name)) requireLiterals(name, args);
