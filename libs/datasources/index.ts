@@ -35,7 +35,7 @@ export { SqlProbe, type ProbeRequest } from './probe/sql-probe.js';
 export { sqlArgument } from './probe/probe-arguments.js';
 export { refusalSentence } from './probe/refusal-sentence.js';
 export { TableStatistics } from './statistics/table-statistics.js';
-export type { TableStatisticsView } from './statistics/statistics.js';
+export type { ColumnStatistics, StatisticsReading, TableStatisticsView } from './statistics/statistics.js';
 export type { BoundedRows } from './probe/bounded-read.js';
 export { classifyProbe } from './probe/classify-probe.js';
 export { DriverRegistry } from './drivers/registry.js';

@@ -207,6 +207,28 @@ describe('what a lake shows of itself', () => {
     expect([missing.code, missing.details['suggestion']]).toEqual(['datasource.lake_table_not_found', 'types']);
   }); // prettier-ignore
 
+  it('tells from footers alone how many rows there are, how many NULLs and between which values', async () => {
+    await scene.make(
+      `COPY (SELECT i AS n, CASE WHEN i < 25 THEN NULL ELSE 'x' END AS s FROM range(2, 102) t(i)) TO '${root('stats.parquet')}' (ROW_GROUP_SIZE 2048)`,
+    );
+    await scene.bench.tables.register(
+      scene.team.author,
+      'lake',
+      parquet('stats', location('stats.parquet'), { partition_column: 'n' }),
+    );
+    const { statistics } = scene.bench.datasources;
+    expect(await statistics.read(scene.team.author, 'lake', { table: 'stats' })).toEqual({
+      row_estimate: 100,
+      stats_source: 'parquet_metadata',
+      indexes: [{ name: 'partition', columns: ['n'], unique: false, primary: false, kind: 'partition' }],
+      columns: [
+        // 10 and 100 are larger than 2 as numbers only.
+        { name: 'n', distinct_is_ratio: false, null_fraction: 0, min: '2', max: '101' },
+        { name: 's', distinct_is_ratio: false, null_fraction: 0.23, min: 'x', max: 'x' },
+      ],
+    });
+  });
+
   it('answers a test with the version, and tells a test of a full registry nothing else', async () => {
     expect(await scene.bench.service.test(scene.team.admin, 'lake')).toMatchObject({ connected: true, server_version: expect.stringMatching(/^DuckDB v/) });
   }); // prettier-ignore
