@@ -34,6 +34,7 @@ import { ApiReference } from './openapi/api-reference.js';
 import { DocsController } from './pages/docs.controller.js';
 import { PagesController } from './pages/pages.controller.js';
 import { AuditController } from './rest/audit.controller.js';
+import { GuidesController } from './rest/guides.controller.js';
 import { CalculatorsController } from './rest/calculators.controller.js';
 import { DatasourcesController } from './rest/datasources.controller.js';
 import { EndpointsController } from './rest/endpoints.controller.js';
@@ -84,6 +85,7 @@ const CONTROLLERS = [
   ExecutionsController,
   EndpointsController,
   CalculatorsController,
+  GuidesController,
   ServingController,
 ];
 
