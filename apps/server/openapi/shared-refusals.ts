@@ -4,7 +4,7 @@ import type { HandlerRoute } from '../http/routes-of.js';
 
 const SAFE = new Set(['GET', 'HEAD']);
 /** Roots whose requests spend no budget (03 §2): probes, pages, files. */
-const UNLIMITED = /^\/(health|ready|info|docs\/.*|login|settings\/.*|reset-password)?$/;
+const UNLIMITED = /^\/(health|ready|info|docs\/.*|login|skill\.md|skill\/.*|llms\.txt|settings\/.*|reset-password)?$/;
 /** Capabilities that need no workspace. */
 const WORKSPACELESS = new Set(['self', 'super_admin', 'fenced']);
 
