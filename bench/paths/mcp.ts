@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import type { ServerProcess } from '../../test/fixtures/server-process.js';
 import { releasedPipeline, releasedTemplate } from '../content.js';
 import { SOURCE } from '../deployment.js';
 import { KeepAliveClient, type Exchange } from '../load/keep-alive-client.js';
@@ -33,9 +33,9 @@ export const mcp: BenchPath = {
       const p50 = { list: median(times.list), tool: median(times.tool), rest: median(times.rest) };
       const calls = options.quick ? SOAK_CALLS / 5 : SOAK_CALLS;
       await soak(client, tool, calls / 5);
-      const before = await memoryAtRest(server.process.pid);
+      const before = await heapAfterCollection(server.process);
       await soak(client, tool, calls);
-      const after = await memoryAtRest(server.process.pid);
+      const after = await heapAfterCollection(server.process);
       return [
         {
           path: 'MCP tools/list, p50',
@@ -53,7 +53,7 @@ export const mcp: BenchPath = {
           note: `pipelines_get ${p50.tool.toFixed(1)}, GET ${p50.rest.toFixed(1)} ms`,
         },
         {
-          path: `memory left behind by ${calls.toLocaleString('en')} stateless MCP calls`,
+          path: `heap left behind by ${calls.toLocaleString('en')} stateless MCP calls`,
           unit: 'MB',
           better: 'lower',
           value: Math.max(0, after - before),
@@ -89,13 +89,42 @@ async function soak(client: KeepAliveClient, exchange: Exchange, calls: number):
   );
 }
 
-/** The least memory the process holds over some seconds: what a collection leaves, in MB. Linux tells it of any process. */
-async function memoryAtRest(pid: number | undefined): Promise<number> {
-  const samples: number[] = [];
-  for (let sample = 0; sample < 20; sample += 1) {
-    const status = await readFile(`/proc/${pid}/status`, 'utf8');
-    samples.push(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+/**
+ * Heap in use after a collection, in MB, asked of the process by its debugger: what a process holds of the system's memory
+ * says more about when it last tidied up.
+ */
+async function heapAfterCollection({ pid }: ServerProcess['process']): Promise<number> {
+  process.kill(pid as number, 'SIGUSR1');
+  const socket = new WebSocket(await debuggerUrl());
+  await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
+  let id = 0;
+  const ask = (method: string, params: object = {}): Promise<{ result: { result?: { value: number } } }> => {
+    const mine = ++id;
+    return new Promise((resolve) => {
+      socket.addEventListener('message', ({ data }) => {
+        const answer = JSON.parse(String(data)) as { id: number; result: { result?: { value: number } } };
+        if (answer.id === mine) resolve(answer);
+      });
+      socket.send(JSON.stringify({ id: mine, method, params }));
+    });
+  };
+  for (let round = 0; round < 3; round += 1) await ask('HeapProfiler.collectGarbage');
+  const { result } = await ask('Runtime.evaluate', { expression: 'process.memoryUsage().heapUsed' });
+  socket.close();
+  return (result.result?.value ?? NaN) / 1024 ** 2;
+}
+
+/** Where Node listens for debuggers; a moment after the signal. */
+async function debuggerUrl(): Promise<string> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const targets = (await (await fetch('http://127.0.0.1:9229/json/list')).json()) as {
+        webSocketDebuggerUrl: string;
+      }[];
+      return targets[0]!.webSocketDebuggerUrl;
+    } catch (error) {
+      if (attempt > 50) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
-  return Math.min(...samples);
 }
