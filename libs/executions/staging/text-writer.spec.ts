@@ -99,6 +99,14 @@ describe('texts into the engine', () => {
     ]);
   });
 
+  it('bytes that are no UTF-8 are refused: the engine keeps none of them, and entries would point nowhere', () => {
+    const data = new Utf8Texts(2);
+    data.put(0, Buffer.from([0xff, ...Buffer.from('and a tail that is long')]), 0, 24);
+    data.put(1, Buffer.from('well-formed and longer than inline'), 0, 34);
+    const vector: Utf8Vector = { layout: 'utf8', type: { type: 'STRING' }, data, nulls: new Uint8Array(2) };
+    expect(() => chunkOf([COLUMN], { rowCount: 2, vectors: [vector] })).toThrow('well-formed UTF-8');
+  });
+
   it('of two columns are kept apart, whichever comes first', async () => {
     await connection.run('CREATE TABLE pairs (a VARCHAR, n INTEGER, b VARCHAR)');
     const appender = await connection.createAppender('pairs');

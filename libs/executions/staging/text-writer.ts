@@ -52,12 +52,17 @@ export function writeTexts(target: DuckDBVarCharVector, source: Utf8Vector | Str
   duckdb.copy_data_to_vector(vector, 0, entries, 0, rows * ENTRY_BYTES);
 }
 
-/** Lets the vector keep `size` bytes and tells where; texts that are all inline need no keeping. */
+/**
+ * Lets the vector keep `size` bytes and tells where; texts that are all inline need no keeping. The engine says nothing
+ * when it takes them for ill-formed and keeps none: entries that point nowhere would end the process.
+ */
 function kept(vector: duckdb.Vector, bytes: Uint8Array, size: number): number {
   if (size <= INLINE_BYTES) return 0;
   duckdb.vector_assign_string_element_len(vector, 0, bytes.subarray(0, size));
   const { buffer, byteOffset } = duckdb.vector_get_data(vector, ENTRY_BYTES);
-  return Number(new DataView(buffer, byteOffset, ENTRY_BYTES).getBigUint64(8, true));
+  const entry = new DataView(buffer, byteOffset, ENTRY_BYTES);
+  if (entry.getUint32(0, true) !== size) throw new RangeError('a batch holds well-formed UTF-8 only');
+  return Number(entry.getBigUint64(8, true));
 }
 
 /** A code unit of a string takes at most so many bytes. */
