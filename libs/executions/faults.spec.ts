@@ -82,8 +82,10 @@ async function attempt(server: TestInstance, pipeline: string, key: string) {
     const code = outcome.failure?.code;
     return { executionId, status: outcome.status, code, last };
   } catch (error) {
-    if (!isPenstockError(error)) throw error;
-    return { executionId: undefined, status: 'REFUSED', code: error.code, last: undefined };
+    // The doors make `server.unavailable` of what the database throws.
+    const code = error instanceof DatabaseFailure ? 'server.unavailable' : isPenstockError(error) && error.code;
+    if (!code) throw error;
+    return { executionId: undefined, status: 'REFUSED', code, last: undefined };
   }
 }
 
@@ -176,6 +178,38 @@ async function succeeds(server: TestInstance): Promise<string> {
 
 describe('the metadata database', () => {
   const lost = () => new DatabaseFailure('gone', 'ECONNRESET', undefined, undefined, '', true);
+
+  it('failing any one call leads to a catalogued outcome, one terminal event, and nothing left behind', async () => {
+    const seen = new Set<string>();
+    const pipeline = await workspace.pipeline([
+      { id: 'a', sql: 'SELECT range AS n FROM range(3000)', output: { target: 'tempdb', table: 't' } },
+      { id: 'b', sql: 'SELECT * FROM t', after: ['a'] },
+    ]);
+    for (const pool of ['requests', 'control']) {
+      for (const method of ['query', 'execute', 'transaction']) {
+        for (let n = 1; ; n++) {
+          const faults = new Faults(method, n, false, lost);
+          const control = pool === 'control' ? faults.wrap(db.database.control) : db.database.control;
+          const requests = pool === 'requests' ? faults.wrap(db.database, ['control']) : db.database;
+          const database = new Proxy(requests, {
+            get: (target, name) => (name === 'control' ? control : bound(target, name)),
+          });
+          const server = await TestInstance.start({ database, store: new MemoryTransientStore({ maxBytes: 1 << 26 }) });
+          const outcome = await attempt(server, pipeline, `${pool}-${method}-${n}`);
+          await expectIntact(server, outcome.executionId);
+          if (outcome.code !== undefined) expect(catalogueEntry(outcome.code)).toBeDefined();
+          if (outcome.executionId !== undefined) expect(outcome.last).toMatch(/pipeline_failed|data_ready/);
+          await server.stop();
+          seen.add(`${pool}.${method} ${faults.failing ? 'failed' : 'intact'}: ${outcome.status}`);
+          if (!faults.failing) break;
+        }
+      }
+    }
+    for (const pool of ['requests', 'control']) expect(seen).toContain(`${pool}.query intact: SUCCESS`);
+    expect([...seen].filter((each) => each.startsWith('requests.query failed'))).not.toEqual([]);
+    // Losing its answer once, the end of a run is written again.
+    expect(seen).toContain('control.query failed: SUCCESS');
+  }, 120_000);
 
   it('refusing the row refuses the launch, and slot, memory and key are free again', async () => {
     const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
