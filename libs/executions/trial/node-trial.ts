@@ -4,6 +4,7 @@ import {
   DatasourceAccess,
   DriverFailure,
   type DatasourceRecord,
+  type Lease,
   type PreviewView,
 } from '#libs/datasources';
 import { authorise } from '#libs/identity';
@@ -60,6 +61,7 @@ interface Statement {
 @Injectable()
 export class NodeTrial {
   readonly #limits: ReturnType<typeof instanceSettings>['nodes'];
+  readonly #graceMs: number;
 
   constructor(
     private readonly pipelines: PipelineCatalog,
@@ -71,7 +73,9 @@ export class NodeTrial {
     private readonly clock: Clock,
     configuration: Configuration,
   ) {
-    this.#limits = instanceSettings(configuration).nodes;
+    const { nodes, run } = instanceSettings(configuration);
+    this.#limits = nodes;
+    this.#graceMs = run.cancelGraceMs;
   }
 
   /**
@@ -164,23 +168,24 @@ export class NodeTrial {
     }
     const budget = AbortSignal.timeout(seconds * 1000);
     const signal = AbortSignal.any([budget, gaveUp]);
+    const until = performance.now() + seconds * 1000 + this.#graceMs;
+    let lease: Lease | undefined;
+    let outcome: 'ok' | 'destroy' = 'destroy';
     try {
-      const lease = await this.datasources.lease(node.source, { signal, access: 'write' });
-      try {
-        return await lease.execute(bindStatement(source.dialect, sql, binds), { signal });
-      } finally {
-        await lease.release();
-      }
+      lease = await this.datasources.lease(node.source, { signal, access: 'write' });
+      const backstopMs = until - performance.now();
+      const affected = await lease.execute(bindStatement(source.dialect, sql, binds), { signal, backstopMs });
+      outcome = 'ok';
+      return affected;
     } catch (error) {
       if (!(error instanceof DriverFailure)) throw error;
       if (budget.aborted) {
         throw new PenstockError('pipeline.node.query_timeout', { details: { timeout_seconds: seconds }, cause: error });
       }
-      throw new PenstockError('pipeline.node.query_execution_failed', {
-        message: error.message,
-        details: { reason: error.kind },
-        cause: error,
-      });
+      const code = lease ? 'pipeline.node.query_execution_failed' : 'pipeline.node.datasource_connection_failed';
+      throw new PenstockError(code, { message: error.message, details: { reason: error.kind }, cause: error });
+    } finally {
+      await lease?.release(outcome);
     }
   }
 }
