@@ -46,7 +46,8 @@ export function dryContexts(
   computed: ReadonlyMap<string, ColumnType | undefined> = new Map(),
 ): Map<string, ContextValue>[] {
   const base = new Map(surroundings);
-  for (const name of undeclarable) base.set(name, { ...sampleValue({ type: 'STRING' }), origin: 'parameter', sample: true });
+  for (const name of undeclarable)
+    base.set(name, { ...sampleValue({ type: 'STRING' }), origin: 'parameter', sample: true });
   for (const [key, type] of computed) {
     if (!base.has(key) || surroundings.has(key)) {
       base.set(key, { ...sampleValue(type ?? { type: 'STRING' }), origin: 'calculator', sample: true });

@@ -44,7 +44,8 @@ class SqlLexer {
     this.#at = open ? this.#text.length : stop;
     const text = this.#text.slice(start, this.#at);
     if (!open && extra === undefined) this.#tokens.push({ kind, start, end: stop, text });
-    else this.#tokens.push({ kind, start, end: this.#at, text, ...extra, ...(open ? { unterminated: true } : undefined) });
+    else
+      this.#tokens.push({ kind, start, end: this.#at, text, ...extra, ...(open ? { unterminated: true } : undefined) });
   }
 
   #next(): void {
