@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId, writeJson } from '#libs/kernel';
+import { isUuid, newId, writeJson, type KeysetPage } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import type { CheckOutcome } from './check-runner.js';
 
@@ -35,6 +35,27 @@ export interface CheckRunRow {
 
 const COLUMNS = `id, check_id, version, ran_at, ran_by, via, parameters_json AS parameters, observed_json AS observed,
   verdict, message, correlation_id, duration_ms`;
+
+/** A check of a version. */
+export interface CheckRef {
+  pipelineId: string;
+  version: number;
+  checkId: string;
+}
+
+/** A run with the place of its check among those asked for, counted from 1. */
+export interface PlacedCheckRun extends CheckRunRow {
+  asked: number;
+}
+
+const DEFAULT_PAGE = 50;
+
+/** The runs `r` of the checks `a` that were asked for; a purged draft's number may have come back. */
+const ASKED = `FROM unnest($2::uuid[], $3::int[], $4::text[]) WITH ORDINALITY AS a(pipeline_id, version, check_id, place)
+           JOIN pipelines p ON p.id = a.pipeline_id AND p.workspace_id = $1
+           JOIN pipeline_versions v ON v.pipeline_id = p.id AND v.version = a.version
+           JOIN pipeline_check_runs r ON r.pipeline_id = v.pipeline_id AND r.version = v.version
+            AND r.check_id = a.check_id AND r.ran_at >= v.created_at`;
 
 /** The history of check runs: rows are added, never changed, and go only with their pipeline (seed §4.20). */
 @Injectable()
@@ -79,4 +100,45 @@ export class CheckRunRepository {
     );
     return new Map(rows.map((row) => [row.check_id, row]));
   }
+
+  /**
+   * The newest runs of each of several checks since their version row was made, in one statement: one more than asked
+   * for each, with the place of its check among those asked for. `after` and `before` are ids of runs.
+   */
+  async pages(workspaceId: string, checks: readonly CheckRef[], page: KeysetPage): Promise<PlacedCheckRun[]> {
+    const backwards = page.last !== undefined;
+    const given = backwards ? page.before : page.after;
+    return this.database.query<PlacedCheckRun>(
+      `WITH edge AS (SELECT ran_at, id FROM pipeline_check_runs WHERE id = $6::uuid)
+       SELECT ${COLUMNS}, asked FROM (
+         SELECT r.*, a.place::int AS asked,
+                row_number() OVER (PARTITION BY a.place ORDER BY r.ran_at ${backwards ? 'ASC' : 'DESC'}, r.id ${backwards ? 'ASC' : 'DESC'}) AS place
+           ${ASKED}
+            AND (NOT $5 OR (r.ran_at, r.id) ${backwards ? '>' : '<'} (SELECT ran_at, id FROM edge))) y
+        WHERE y.place <= $7 ORDER BY y.asked, y.place`,
+      [
+        ...asked(workspaceId, checks),
+        given !== undefined,
+        given !== undefined && isUuid(given) ? given : null,
+        (page.last ?? page.first ?? DEFAULT_PAGE) + 1,
+      ],
+    );
+  }
+
+  /** How many runs each of several checks has, by its place among them. */
+  async counts(workspaceId: string, checks: readonly CheckRef[]): Promise<{ asked: number; count: number }[]> {
+    return this.database.query(
+      `SELECT a.place::int AS asked, count(*)::int AS count ${ASKED} GROUP BY 1`,
+      asked(workspaceId, checks),
+    );
+  }
+}
+
+function asked(workspaceId: string, checks: readonly CheckRef[]): unknown[] {
+  return [
+    workspaceId,
+    checks.map(({ pipelineId }) => pipelineId),
+    checks.map(({ version }) => version),
+    checks.map(({ checkId }) => checkId),
+  ];
 }

@@ -125,7 +125,7 @@ function suppliedValues(parameters: JsonValue | undefined): JsonObject {
   });
 }
 
-function runView({ parameters, observed, duration_ms, ...row }: CheckRunRow, name: string): CheckRunView {
+export function runView({ parameters, observed, duration_ms, ...row }: CheckRunRow, name: string): CheckRunView {
   return {
     ...row,
     name,

@@ -11,6 +11,8 @@ export { PipelineCatalog, type RunnableVersion } from './pipeline-catalog.js';
 export { PipelineAuthoring, type ValidationReport } from './pipeline-authoring.js';
 export { PipelineReading, type PipelineLevel } from './pipeline-reading.js';
 export { PipelineBatchReading, pipelineVersionKey, type PipelineVersionRef } from './pipeline-batch-reading.js';
+export { PipelineLineage, type TemplateUser } from './pipeline-lineage.js';
+export type { TemplateUpgrade } from './pipeline.repository.js';
 export { PipelineLifecycle, type PurgeOptions, type PurgeReport, type ReleaseOptions } from './pipeline-lifecycle.js';
 export { PipelineTransfer, type PipelineImportReport } from './transfer/pipeline-transfer.js';
 export type { PipelineFile } from './transfer/pipeline-file.js';

@@ -11,6 +11,7 @@ import { PipelineBatchReading } from './pipeline-batch-reading.js';
 import { PipelineAuthoring } from './pipeline-authoring.js';
 import { PipelineBrowseRepository } from './pipeline-browse.repository.js';
 import { PipelineCatalog } from './pipeline-catalog.js';
+import { PipelineLineage } from './pipeline-lineage.js';
 import { PipelineLifecycle } from './pipeline-lifecycle.js';
 import { PipelineReading } from './pipeline-reading.js';
 import { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
@@ -27,6 +28,7 @@ const faces = [
   PipelineAuthoring,
   PipelineReading,
   PipelineBatchReading,
+  PipelineLineage,
   PipelineLifecycle,
   PipelineCatalog,
   PipelineTransfer,

@@ -21,6 +21,7 @@ import { ExecutionUpdates } from './executions/execution-updates.js';
 import { GraphqlController } from './graphql.controller.js';
 import { Actors } from './identity/actor.js';
 import { IdentityNodes } from './identity/identity-nodes.js';
+import { CheckNodes } from './pipelines/check-nodes.js';
 import { PipelineNodes } from './pipelines/pipeline-nodes.js';
 import { RESOLVERS } from './schema/resolvers.js';
 import { schemaOptions } from './schema/schema-options.js';
@@ -51,6 +52,7 @@ const NODES = [
   DatasourceNodes,
   FactNodes,
   TemplateNodes,
+  CheckNodes,
   PipelineNodes,
   ExecutionNodes,
   ExecutionUpdates,

@@ -1,5 +1,8 @@
 import { Field, ID, InputType, Int, ObjectType } from '@nestjs/graphql';
-import type { CheckRunView } from '#libs/checks';
+import type { CheckRef, CheckRunView } from '#libs/checks';
+import type { Lazy } from '../engine/lazy.js';
+import { ActorType } from '../identity/actor.js';
+import { connectionType } from '../paging/connection.js';
 import { JsonText } from '../scalars/json-text.scalar.js';
 import { Json } from '../scalars/json.scalar.js';
 import { DateTime } from '../scalars/text.scalars.js';
@@ -31,6 +34,9 @@ export class CheckRunType {
   @Field(() => DateTime)
   ranAt!: string;
 
+  @Field(() => ActorType, { nullable: true })
+  ranBy!: Lazy<ActorType | null>;
+
   @Field(() => CheckViaEnum)
   via!: CheckRunView['via'];
 
@@ -53,6 +59,27 @@ export class CheckRunType {
   durationMs!: number | null;
 }
 
+export const CheckRunConnection = connectionType('CheckRun', () => CheckRunType);
+
+/** A check that a version declares. */
+@ObjectType('Check')
+export class CheckType {
+  /** Not a field: whose runs are asked for. */
+  ref!: CheckRef;
+
+  @Field(() => String)
+  checkId!: string;
+
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => Json)
+  expected!: unknown;
+
+  @Field(() => CheckRunType, { nullable: true })
+  latestRun!: Lazy<CheckRunType | null>;
+}
+
 @ObjectType()
 export class PipelineChecksPayload {
   @Field(() => Int)
@@ -60,15 +87,4 @@ export class PipelineChecksPayload {
 
   @Field(() => [CheckRunType])
   runs!: CheckRunType[];
-}
-
-export function checkRunType(run: CheckRunView): CheckRunType {
-  const { id, version, via, parameters, observed, verdict, message } = run;
-  return {
-    ...{ id, version, via, parameters, observed, verdict, message },
-    checkId: run.check_id,
-    ranAt: run.ran_at,
-    correlationId: run.correlation_id,
-    durationMs: run.duration_ms,
-  };
 }

@@ -6,7 +6,8 @@ import type { OperationContext } from '../engine/operation-context.js';
 import { jsonObjectOf, jsonOf } from '../schema/json-input.js';
 import { DeletedPayload } from '../schema/payloads.js';
 import { RootField } from '../schema/root-field.js';
-import { checkRunType, PipelineChecksPayload, RunPipelineChecksInput } from './check.types.js';
+import { CheckNodes } from './check-nodes.js';
+import { PipelineChecksPayload, RunPipelineChecksInput } from './check.types.js';
 import { PipelineNodes } from './pipeline-nodes.js';
 import {
   CreatePipelineInput,
@@ -29,6 +30,7 @@ export class PipelineMutations {
     private readonly lifecycle: PipelineLifecycle,
     private readonly transfer: PipelineTransfer,
     private readonly checks: CheckService,
+    private readonly checkNodes: CheckNodes,
     private readonly nodes: PipelineNodes,
   ) {}
 
@@ -74,7 +76,7 @@ export class PipelineMutations {
   ): Promise<PipelineChecksPayload> {
     const given = parametersJson == null ? undefined : jsonObjectOf(parametersJson, 'parametersJson');
     const done = await this.checks.run(context.principal, id, version ?? undefined, given, context.deadline.signal);
-    return { version: done.version, runs: done.runs.map(checkRunType) };
+    return { version: done.version, runs: done.runs.map((run) => this.checkNodes.run(run)) };
   }
 
   /** An exported file, all or nothing. */

@@ -3,11 +3,14 @@ import { writeJson, type JsonObject, type KeysetListing } from '#libs/kernel';
 import {
   definitionOf,
   PipelineBatchReading,
+  PipelineLineage,
   pipelineVersionKey,
   type PipelineSummary,
   type PipelineVersionRef,
   type PipelineVersionSummary,
   type PipelineView,
+  type TemplateUpgrade,
+  type TemplateUser,
 } from '#libs/pipelines';
 import { Batch } from '../engine/batch.js';
 import type { OperationContext } from '../engine/operation-context.js';
@@ -16,6 +19,7 @@ import { pagesOfParents } from '../schema/page-of-parent.js';
 import { versionFields } from '../schema/version.interface.js';
 import { TemplateNodes } from '../templates/template-nodes.js';
 import type { TemplateVersionType } from '../templates/template.types.js';
+import { CheckNodes } from './check-nodes.js';
 import { nodesOf, parametersOf } from './document-views.js';
 import type { PipelineType, PipelineVersionType } from './pipeline.types.js';
 
@@ -29,10 +33,17 @@ export class PipelineNodes {
   readonly versionPages;
   readonly versionCounts: Batch<string, number>;
 
+  readonly #upgrades: Batch<PipelineVersionRef, readonly TemplateUpgrade[]>;
+  /** Pages of the pipelines that use each of many templates. */
+  readonly templateUsers;
+  readonly templateUserCounts: Batch<string, number>;
+
   constructor(
     private readonly actors: Actors,
     private readonly templates: TemplateNodes,
+    private readonly checks: CheckNodes,
     reading: PipelineBatchReading,
+    lineage: PipelineLineage,
   ) {
     this.#summaries = new Batch((principal, ids) => reading.summaries(principal, ids));
     this.#versions = new Batch((principal, refs) => reading.versions(principal, refs), pipelineVersionKey);
@@ -41,6 +52,11 @@ export class PipelineNodes {
       reading.versionPages(principal, ids, page),
     );
     this.versionCounts = new Batch((principal, ids) => reading.versionCounts(principal, ids));
+    this.#upgrades = new Batch((principal, refs) => lineage.upgrades(principal, refs), pipelineVersionKey);
+    this.templateUsers = pagesOfParents<undefined, KeysetListing<TemplateUser>>((principal, names, page) =>
+      lineage.templateUsers(principal, names, page),
+    );
+    this.templateUserCounts = new Batch((principal, names) => lineage.templateUserCounts(principal, names));
   }
 
   async load(context: OperationContext, id: string): Promise<PipelineType | undefined> {
@@ -89,6 +105,8 @@ export class PipelineNodes {
       definitionJson: async (_args, context) => writeJson(await document(context)),
       parameters: async (_args, context) => parametersOf(await document(context)),
       nodes: async (_args, context) => nodesOf(await document(context)),
+      checks: async (_args, context) => this.checks.checksOf(ref, await document(context)),
+      upgradeAvailable: async (_args, context) => (await context.load(this.#upgrades, ref)) ?? [],
       pinnedTemplates: async (_args, context) => this.#pinned(context, await document(context)),
     };
   }

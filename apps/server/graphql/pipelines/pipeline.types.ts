@@ -11,6 +11,7 @@ import { FolderType } from '../schema/folder.js';
 import { NodeInterface } from '../schema/node.interface.js';
 import { FailureType, WarningType } from '../schema/payloads.js';
 import { VersionInterface } from '../schema/version.interface.js';
+import { CheckType } from './check.types.js';
 import { TemplateVersionType } from '../templates/template.types.js';
 
 @ObjectType('Ref')
@@ -129,8 +130,14 @@ export class PipelineVersionType extends VersionInterface {
   @Field(() => [PipelineNodeType])
   nodes!: Lazy<PipelineNodeType[]>;
 
+  @Field(() => [CheckType])
+  checks!: Lazy<CheckType[]>;
+
   @Field(() => [TemplateVersionType])
   pinnedTemplates!: Lazy<TemplateVersionType[]>;
+
+  @Field(() => Json, { nullable: true, description: 'Nodes whose template has a newer release than the one they pin.' })
+  upgradeAvailable!: Lazy<unknown>;
 }
 
 export const PipelineConnection = connectionType('Pipeline', () => PipelineType);

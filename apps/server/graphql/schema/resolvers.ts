@@ -9,8 +9,10 @@ import { ExecutionResolver, PipelineExecutionsResolver } from '../executions/exe
 import { IdentityMutations } from '../identity/identity-mutations.resolver.js';
 import { IdentityResolver } from '../identity/identity.resolver.js';
 import { UsersResolver } from '../identity/users.resolver.js';
+import { CheckResolver } from '../pipelines/check.resolver.js';
 import { PipelineMutations } from '../pipelines/pipeline-mutations.resolver.js';
 import { PipelineResolver } from '../pipelines/pipeline.resolver.js';
+import { TemplateUsersResolver } from '../pipelines/template-users.resolver.js';
 import { CalculatorsResolver } from '../reference/calculators.resolver.js';
 import {
   ColumnFactsResolver,
@@ -45,6 +47,8 @@ export const RESOLVERS = [
   TemplateMutations,
   PipelineResolver,
   PipelineMutations,
+  CheckResolver,
+  TemplateUsersResolver,
   ExecutionResolver,
   PipelineExecutionsResolver,
   ExecutionSubscriptions,

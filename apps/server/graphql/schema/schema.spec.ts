@@ -107,6 +107,7 @@ describe('the schema', () => {
       'PipelineChecksPayload.runs',
       'PipelineLevel.folders',
       'PipelinePayload.warnings',
+      'PipelineVersion.checks',
       'PipelineVersion.nodes',
       'PipelineVersion.parameters',
       'PipelineVersion.pinnedTemplates',
