@@ -10,9 +10,11 @@ let graphql;
 let tools;
 let openapi;
 let calculators;
+let pipelines;
 try {
   kernel = await import(new URL('dist/libs/kernel/index.js', root));
   calculators = await import(new URL('dist/libs/calculators/index.js', root));
+  pipelines = await import(new URL('dist/libs/pipelines/index.js', root));
   graphql = await import(new URL('dist/apps/server/graphql/schema/render-schema.js', root));
   tools = await import(new URL('dist/apps/server/mcp/docs/tool-reference.js', root));
   openapi = await import(new URL('dist/apps/server/openapi/render-openapi.js', root));
@@ -29,6 +31,7 @@ const documents = {
   '.env.example': kernel.renderEnvExample(),
   'docs/generated/mcp-tools.md': tools.renderToolReference(),
   'docs/generated/schema.graphql': await graphql.renderSchema(),
+  'docs/generated/pipeline.schema.json': `${JSON.stringify(pipelines.pipelineSchema(), null, 2)}\n`,
   'docs/generated/openapi.json': `${JSON.stringify(await openapi.renderOpenapi(), null, 2)}\n`,
 };
 
@@ -39,5 +42,5 @@ for (const [name, text] of Object.entries(documents)) {
   console.log(`wrote ${relative(process.cwd(), path)}, ${text.split('\n').length - 1} lines`);
 }
 console.log(
-  'Generated from the tables in libs/kernel and libs/calculators and the classes of apps/server; commit these files with the change that moved them.',
+  'Generated from the tables in libs/kernel, libs/calculators and libs/pipelines and the classes of apps/server; commit these files with the change that moved them.',
 );

@@ -12,9 +12,12 @@ export function quoteIdentifier(dialect: Dialect, name: string): string {
   }
 }
 
+/** What `isContextKey` takes; the schema of a document says it too. */
+export const CONTEXT_KEY = /^[a-z_][a-z0-9_]{0,62}$/;
+
 /** The key grammar of parameters and context keys, which `:name` takes (contract 01 §1.1). */
 export function isContextKey(name: string): boolean {
-  return /^[a-z_][a-z0-9_]{0,62}$/.test(name);
+  return CONTEXT_KEY.test(name);
 }
 
 /** What may be the label of a staged column (contract 01 §6.8); such a label is never renamed. */

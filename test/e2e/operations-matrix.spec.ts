@@ -19,7 +19,7 @@ import { errorOf, expectEnvelope } from '../fixtures/refusals.js';
 
 /** The public list (04 §2), frozen: a handler that becomes public has to be written here. */
 const PUBLIC = [
-  'GET /', 'GET /api/v1/auth/providers', 'GET /docs/api', 'GET /docs/errors', 'GET /docs/openapi.json', 'GET /docs/schema.graphql', 'GET /graphql', 'GET /health', 'GET /info', 'GET /llms.txt', 'GET /login',
+  'GET /', 'GET /api/v1/auth/providers', 'GET /docs/api', 'GET /docs/errors', 'GET /docs/openapi.json', 'GET /docs/pipeline.schema.json', 'GET /docs/schema.graphql', 'GET /graphql', 'GET /health', 'GET /info', 'GET /llms.txt', 'GET /login',
   'GET /login/oauth2/code/:provider', 'GET /oauth2/authorization/:provider', 'GET /ready', 'GET /reset-password',
   'GET /settings/password', 'GET /skill.md', 'GET /skill/:file', 'POST /api/v1/auth/password-reset/confirm', 'POST /api/v1/auth/password-reset/request', 'POST /login',
 ]; // prettier-ignore

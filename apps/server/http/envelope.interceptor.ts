@@ -3,6 +3,7 @@ import { Injectable, type CallHandler, type ExecutionContext, type NestIntercept
 import type { Request, Response } from 'express';
 import { map, type Observable } from 'rxjs';
 import { writeJson } from '#libs/kernel';
+import { namesTag } from './entity-tag.js';
 import { contextOf } from './request-context.js';
 
 /** A representation that carries an ETag `"<body_hash>.<r>"`; r covers the whole body, because status moves under one hash. */
@@ -39,7 +40,7 @@ export class EnvelopeInterceptor implements NestInterceptor {
       const etag = `"${data.bodyHash}.${createHash('sha256').update(body).digest('hex').slice(0, 8)}"`;
       response.setHeader('ETag', etag);
       response.setHeader('Cache-Control', 'private, no-cache');
-      if (matches(request.get('If-None-Match'), etag)) {
+      if (namesTag(request.get('If-None-Match'), etag)) {
         response.status(304);
         return undefined;
       }
@@ -48,8 +49,4 @@ export class EnvelopeInterceptor implements NestInterceptor {
     response.setHeader('Cache-Control', 'no-store');
     return writeJson({ schema_version: 1, correlation_id: correlationId, data });
   }
-}
-
-function matches(header: string | undefined, etag: string): boolean {
-  return (header ?? '').split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
 }

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Controller, Get, Res } from '@nestjs/common';
-import type { Response } from 'express';
-import { CATALOGUE_SECTIONS, type CatalogueEntry } from '#libs/kernel';
-import { Describe, raw } from '../http/describe.decorator.js';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { CATALOGUE_SECTIONS, writeJson, type CatalogueEntry } from '#libs/kernel';
+import { pipelineSchema } from '#libs/pipelines';
+import { Describe, nothing, raw } from '../http/describe.decorator.js';
+import { entityTag, namesTag } from '../http/entity-tag.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ApiReference } from '../openapi/api-reference.js';
 import { SWAGGER_UI_PATH } from './static-files.js';
+
+const UNCHANGED = nothing('Nothing changed since the `ETag` that was sent.');
 
 /** The reference of every interface, for people and for programs. Public: it says nothing of anybody's data. */
 @Controller('/docs')
@@ -16,6 +20,7 @@ export class DocsController {
     '/assets/swagger-ui',
     SWAGGER_UI_PATH,
   );
+  readonly #pipelineSchema = writeJson(pipelineSchema());
 
   constructor(private readonly reference: ApiReference) {}
 
@@ -23,45 +28,66 @@ export class DocsController {
   @Get('errors')
   @Operation('public')
   @Describe('Show every error code with its meaning and its remedy.', {
-    answers: { 200: raw('text/html', 'The page.') },
+    answers: { 200: raw('text/html', 'The page.'), 304: UNCHANGED },
     errors: [],
   })
-  errors(@Res() response: Response): void {
-    send(response, 'text/html; charset=utf-8', this.#errors);
+  errors(@Req() request: Request, @Res() response: Response): void {
+    send(request, response, 'text/html; charset=utf-8', this.#errors);
   }
 
   /** The REST API, to read and to try: it runs requests as whoever is signed in in this browser. */
   @Get('api')
   @Operation('public')
-  @Describe('Show the REST API, to read and to try.', { answers: { 200: raw('text/html', 'The page.') }, errors: [] })
-  api(@Res() response: Response): void {
-    send(response, 'text/html; charset=utf-8', this.#api);
+  @Describe('Show the REST API, to read and to try.', {
+    answers: { 200: raw('text/html', 'The page.'), 304: UNCHANGED },
+    errors: [],
+  })
+  api(@Req() request: Request, @Res() response: Response): void {
+    send(request, response, 'text/html; charset=utf-8', this.#api);
   }
 
   @Get('openapi.json')
   @Operation('public')
   @Describe('Read this document.', {
-    answers: { 200: raw('application/json', 'OpenAPI 3.1, generated from the code that answers.') },
+    answers: { 200: raw('application/json', 'OpenAPI 3.1, generated from the code that answers.'), 304: UNCHANGED },
     errors: [],
   })
-  openapi(@Res() response: Response): void {
-    send(response, 'application/json; charset=utf-8', this.reference.openapi);
+  openapi(@Req() request: Request, @Res() response: Response): void {
+    send(request, response, 'application/json; charset=utf-8', this.reference.openapi);
+  }
+
+  /** For editors: `"$schema"` of a pipeline file may name this address (10 §1). */
+  @Get('pipeline.schema.json')
+  @Operation('public')
+  @Describe('Read the JSON Schema of a pipeline document.', {
+    answers: { 200: raw('application/schema+json', 'JSON Schema 2020-12.'), 304: UNCHANGED },
+    errors: [],
+  })
+  pipelineSchema(@Req() request: Request, @Res() response: Response): void {
+    send(request, response, 'application/schema+json; charset=utf-8', this.#pipelineSchema);
   }
 
   @Get('schema.graphql')
   @Operation('public')
   @Describe('Read the GraphQL schema.', {
-    answers: { 200: raw('text/plain', 'The schema in its own language.') },
+    answers: { 200: raw('text/plain', 'The schema in its own language.'), 304: UNCHANGED },
     errors: [],
   })
-  schema(@Res() response: Response): void {
-    send(response, 'text/plain; charset=utf-8', this.reference.schema);
+  schema(@Req() request: Request, @Res() response: Response): void {
+    send(request, response, 'text/plain; charset=utf-8', this.reference.schema);
   }
 }
 
-function send(response: Response, type: string, body: string): void {
-  response.setHeader('Content-Type', type);
+/** A reader asks again each time and gets the bytes only when they changed. */
+function send(request: Request, response: Response, type: string, body: string): void {
+  const etag = entityTag(body);
+  response.setHeader('ETag', etag);
   response.setHeader('Cache-Control', 'no-cache');
+  if (namesTag(request.get('If-None-Match'), etag)) {
+    response.status(304).end();
+    return;
+  }
+  response.setHeader('Content-Type', type);
   response.end(body);
 }
 

@@ -1,6 +1,6 @@
 import { TEMPDB } from './pipeline-document.js';
 
-const IDENTIFIER = /^[a-z0-9_]{1,63}$/;
+export const IDENTIFIER = /^[a-z0-9_]{1,63}$/;
 
 /** Node ids, staged and written tables, check ids (contract 01 §1.1). */
 export function isIdentifier(text: string): boolean {

@@ -6,10 +6,10 @@ import { isIdentifier, isReservedName } from './names.js';
 import { integerToken, ObjectReader } from './object-reader.js';
 import { declaredType, TEMPDB, type ParameterDeclaration } from './pipeline-document.js';
 
-const MAX_CHECKS = 20;
-const MAX_NAME_CHARS = 200;
-const PLAIN_DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
-const FTL = /\$\{|<#|<@/;
+export const MAX_CHECKS = 20;
+export const MAX_NAME_CHARS = 200;
+export const PLAIN_DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
+export const FTL = /\$\{|<#|<@/;
 const ZERO: Decimal = { unscaled: 0n, scale: 0 };
 
 type Declarations = ReadonlyMap<string, ParameterDeclaration>;

@@ -10,7 +10,7 @@ import { completeNode, readNodes, type ReadNode } from './read-nodes.js';
 import { readParameters } from './read-parameters.js';
 import { readSettings, type DocumentLimits } from './read-settings.js';
 
-const MAX_DISPLAY_NAME_CHARS = 200;
+export const MAX_DISPLAY_NAME_CHARS = 200;
 
 /** Keys the server answers with, silently dropped when a read comes back as a write. */
 const SERVER_KEYS: ReadonlySet<string> = new Set([

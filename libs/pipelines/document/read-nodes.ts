@@ -14,7 +14,7 @@ import {
 import { readChild, type ReadChild } from './read-child.js';
 import { readNodeSettings, type DocumentLimits } from './read-settings.js';
 
-const MAX_NODES = 1000;
+export const MAX_NODES = 1000;
 const CALCULATOR_FIELDS = ['kind', 'inputs', 'context_key', 'context_keys'] as const;
 
 /** A node as far as it could be read; what is absent here has already been complained about, or may be absent. */

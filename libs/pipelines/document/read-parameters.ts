@@ -5,10 +5,10 @@ import { integerToken, ObjectReader } from './object-reader.js';
 import { declaredType, type ParameterDeclaration, type ParameterType } from './pipeline-document.js';
 import { isReservedName } from './names.js';
 
-const MAX_PARAMETERS = 200;
-const MAX_PRECISION = 15;
-const MAX_UNBOUNDED_DIGITS = 1000;
-const TYPES: ReadonlySet<string> = new Set(LOGICAL_TYPES.filter((type) => type !== 'NULL'));
+export const MAX_PARAMETERS = 200;
+export const MAX_PRECISION = 15;
+export const MAX_UNBOUNDED_DIGITS = 1000;
+export const PARAMETER_TYPES: ReadonlySet<string> = new Set(LOGICAL_TYPES.filter((type) => type !== 'NULL'));
 
 /** Reads `parameters` (contract 01 §3.1). Declarations that are wrong are left out of the map. */
 export function readParameters(root: ObjectReader): Map<string, ParameterDeclaration> {
@@ -64,12 +64,12 @@ function readDeclaration(reader: ObjectReader): ParameterDeclaration | undefined
       'A required parameter has no default: drop "default", or set "required" to false.',
     );
   }
-  if (typeof type !== 'string' || !TYPES.has(type)) {
+  if (typeof type !== 'string' || !PARAMETER_TYPES.has(type)) {
     notes.fail(
       'pipeline.validation.parameter_type_invalid',
       reader.at('type'),
-      `Set "type" to one of ${[...TYPES].join(', ')}.`,
-      { allowed: [...TYPES] },
+      `Set "type" to one of ${[...PARAMETER_TYPES].join(', ')}.`,
+      { allowed: [...PARAMETER_TYPES] },
     );
     return undefined;
   }

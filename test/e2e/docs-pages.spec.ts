@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Deployment } from '../fixtures/deployment.js';
+import { describeWithProgram } from '../fixtures/programs.js';
+
+describeWithProgram('redis-server', 'the reference of every interface', (redis) => {
+  let deployment: Deployment;
+
+  beforeAll(async () => {
+    deployment = await Deployment.start({ redis });
+  }, 90_000);
+  afterAll(() => deployment?.stop());
+
+  it.each([
+    ['/docs/pipeline.schema.json', 'application/schema+json; charset=utf-8'],
+    ['/docs/openapi.json', 'application/json; charset=utf-8'],
+    ['/docs/schema.graphql', 'text/plain; charset=utf-8'],
+    ['/docs/errors', 'text/html; charset=utf-8'],
+  ])('%s is read by anybody, and sent again only when it changed', async (path, type) => {
+    const url = `${deployment.server.baseUrl}${path}`;
+    const first = await fetch(url);
+    expect([first.status, first.headers.get('content-type'), first.headers.get('cache-control')]).toEqual([
+      200,
+      type,
+      'no-cache',
+    ]);
+    expect((await first.text()).length).toBeGreaterThan(1000);
+    const etag = first.headers.get('etag')!;
+    expect(etag).toMatch(/^"[0-9a-f]{16}"$/);
+    const again = await fetch(url, { headers: { 'If-None-Match': `"other", W/${etag}` } });
+    expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
+    expect((await fetch(url, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+  });
+});
