@@ -16,13 +16,20 @@ interface Kept {
   pins: number;
 }
 
+interface Arriving {
+  bytes: number;
+  /** Who pins it when it has come: nothing may push it out before they do. */
+  waiting: number;
+  done: Promise<void>;
+}
+
 /**
  * Copies of S3 objects in a folder of this machine, one per content. What an engine reads is pinned; of the rest the
  * ones used longest ago give way when there are too many bytes. A half-downloaded file has another name and is never read.
  */
 export class Mirror {
   readonly #kept = new Map<string, Kept>();
-  readonly #arriving = new Map<string, Promise<void>>();
+  readonly #arriving = new Map<string, Arriving>();
   #found: Promise<void> | undefined;
 
   constructor(
@@ -30,12 +37,12 @@ export class Mirror {
     private readonly maxBytes: number,
   ) {}
 
-  folderOf(datasource: string): string {
-    return join(this.folder, datasource);
-  }
-
-  /** Where an object's copy stands: Hive folders keep their names, because they are values. */
-  pathOf(datasource: string, bucket: string, { key, etag }: StoredObject): string {
+  /**
+   * Where an object's copy stands: Hive folders keep their names, because they are values.
+   *
+   * @returns the file, and the folder that holds this copy alone, ending in `/`
+   */
+  placeOf(datasource: string, bucket: string, { key, etag }: StoredObject): { path: string; folder: string } {
     const segments = key.split('/');
     const name = segments.pop() ?? '';
     const partitions = segments.filter((segment) => segment.includes('='));
@@ -50,7 +57,8 @@ export class Mirror {
         throw new TableProblem('An object has a key that cannot be the name of a file.');
     }
     const digest = createHash('sha256').update([bucket, key, etag].join('\0')).digest('hex').slice(0, 40);
-    return join(this.folderOf(datasource), digest, ...partitions, name);
+    const folder = join(this.folder, datasource, digest);
+    return { path: join(folder, ...partitions, name), folder: `${folder}/` };
   }
 
   /** Pins the copy, downloading it if it is not there; everybody who wants it meanwhile waits for the same download. */
@@ -61,22 +69,19 @@ export class Mirror {
     path: string,
     signal: AbortSignal,
   ): Promise<void> {
-    await (this.#found ??= this.#find());
-    const kept = this.#kept.get(path);
-    if (kept) {
-      kept.pins += 1;
-      await this.#used(path, kept);
-      return;
+    await this.#ready();
+    while (!(await this.#pinned(path))) {
+      const waitedFor = this.#arriving.get(path);
+      if (!waitedFor) return await this.#arrival(storage, bucket, object, path, signal);
+      waitedFor.waiting += 1;
+      try {
+        return await waitedFor.done;
+      } catch (error) {
+        // Who began it may have given up, which is no reason for the others to.
+        if (!(error instanceof GivenUp)) throw error;
+        signal.throwIfAborted();
+      }
     }
-    let arriving = this.#arriving.get(path);
-    if (!arriving) {
-      arriving = this.#download(storage, bucket, object, path, signal).finally(() => this.#arriving.delete(path));
-      this.#arriving.set(path, arriving);
-    }
-    await arriving;
-    const arrived = this.#kept.get(path);
-    if (!arrived) throw new TableProblem('The copy of an object went while it was wanted.');
-    arrived.pins += 1;
   }
 
   release(paths: readonly string[]): void {
@@ -86,34 +91,44 @@ export class Mirror {
     }
   }
 
-  async #download(
+  async #arrival(
     storage: S3Storage,
     bucket: string,
     object: StoredObject,
     path: string,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#makeRoom(object.bytes);
-    await mkdir(dirname(path), { recursive: true });
-    const part = join(dirname(path), `${PART}${randomUUID()}`);
+    const done = Promise.withResolvers<undefined>();
+    const arriving: Arriving = { bytes: object.bytes, waiting: 1, done: done.promise };
+    // Nobody may be waiting for it.
+    done.promise.catch(() => undefined);
+    this.#arriving.set(path, arriving);
     try {
-      await storage.download(bucket, object, part, signal);
-      await rename(part, path);
+      await this.#makeRoom();
+      await download(storage, bucket, object, path, signal);
+      this.#kept.set(path, { bytes: object.bytes, usedAt: Date.now(), pins: arriving.waiting });
+      this.#arriving.delete(path);
+      done.resolve(undefined);
     } catch (error) {
-      await rm(part, { force: true });
+      this.#arriving.delete(path);
+      done.reject(signal.aborted ? new GivenUp() : error);
       throw error;
     }
-    this.#kept.set(path, { bytes: object.bytes, usedAt: Date.now(), pins: 0 });
   }
 
-  async #makeRoom(bytes: number): Promise<void> {
-    let total = bytes;
-    for (const kept of this.#kept.values()) total += kept.bytes;
+  /** What is on its way counts as if it were there, so that many at once keep to the limit too. */
+  async #makeRoom(): Promise<void> {
+    let total = 0;
+    for (const { bytes } of [...this.#kept.values(), ...this.#arriving.values()]) total += bytes;
     const idle = [...this.#kept].filter(([, { pins }]) => pins === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt);
     for (const [path, kept] of idle) {
       if (total <= this.maxBytes) return;
-      this.#kept.delete(path);
+      // While others were removed it may have been pinned.
+      if (kept.pins > 0) continue;
       total -= kept.bytes;
+      // Or removed, by whoever made room at the same time.
+      if (this.#kept.get(path) !== kept) continue;
+      this.#kept.delete(path);
       await rm(path, { force: true });
     }
     if (total > this.maxBytes)
@@ -122,10 +137,37 @@ export class Mirror {
       );
   }
 
+  /** False when there is no copy: also when somebody else cleared the folder. */
+  async #pinned(path: string): Promise<boolean> {
+    const kept = this.#kept.get(path);
+    if (!kept) return false;
+    kept.pins += 1;
+    try {
+      await this.#used(path, kept);
+      return true;
+    } catch (error) {
+      kept.pins -= 1;
+      if (!isMissing(error)) throw error;
+      if (this.#kept.get(path) === kept) this.#kept.delete(path);
+      return false;
+    }
+  }
+
   async #used(path: string, kept: Kept): Promise<void> {
     kept.usedAt = Date.now();
     const now = new Date(kept.usedAt);
     await utimes(path, now, now);
+  }
+
+  /** A look that failed is taken again by the next who comes. */
+  async #ready(): Promise<void> {
+    this.#found ??= this.#find();
+    try {
+      await this.#found;
+    } catch (error) {
+      this.#found = undefined;
+      throw error;
+    }
   }
 
   /** What an earlier process left: whole copies are kept, parts nobody works on are removed. */
@@ -138,5 +180,32 @@ export class Mirror {
       if (!basename(path).startsWith(PART)) this.#kept.set(path, { bytes: size, usedAt: mtimeMs, pins: 0 });
       else if (Date.now() - mtimeMs > ABANDONED_MS) await rm(path, { force: true });
     }
+  }
+}
+
+/** The first who wanted an object gave up before it had come. */
+class GivenUp extends Error {
+  override readonly name = 'GivenUp';
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+async function download(
+  storage: S3Storage,
+  bucket: string,
+  object: StoredObject,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const part = join(dirname(path), `${PART}${randomUUID()}`);
+  try {
+    await storage.download(bucket, object, part, signal);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
   }
 }

@@ -1,5 +1,3 @@
-import picomatch from 'picomatch';
-
 import { parseLocation, treePattern } from '../registry/location.js';
 import { parquetScan } from '../tables/parquet-files.js';
 import {
@@ -10,6 +8,7 @@ import {
   type TableResolver,
   type TableScan,
 } from '../tables/table-scan.js';
+import { keyMatcher } from './key-pattern.js';
 import type { Mirror } from './mirror.js';
 import type { S3Storage, StoredObject } from './s3-storage.js';
 
@@ -20,7 +19,7 @@ export interface MirrorLimits {
 }
 
 const AT_ONCE = 4;
-const GLOB = /[*?[{(!]/;
+const GLOB = /[*?[]/;
 
 /** Parquet tables on S3: listed, copied and read as local files, whole or not at all. */
 export class MirroredParquet implements TableResolver {
@@ -41,7 +40,7 @@ export class MirroredParquet implements TableResolver {
   async #matching(bucket: string, pattern: string, signal: AbortSignal): Promise<StoredObject[]> {
     const at = pattern.search(GLOB);
     const prefix = at < 0 ? pattern : pattern.slice(0, at);
-    const matches = at < 0 ? (key: string) => key === pattern : picomatch(pattern, { dot: true });
+    const matches = at < 0 ? (key: string) => key === pattern : keyMatcher(pattern);
     const found: StoredObject[] = [];
     let listed = 0;
     let bytes = 0;
@@ -65,7 +64,7 @@ export class MirroredParquet implements TableResolver {
 
   async #scan(bucket: string, objects: readonly StoredObject[], signal: AbortSignal): Promise<TableScan> {
     const { datasource } = this.limits;
-    const copies = objects.map((object) => ({ object, path: this.mirror.pathOf(datasource, bucket, object) }));
+    const copies = objects.map((object) => ({ object, ...this.mirror.placeOf(datasource, bucket, object) }));
     const held: string[] = [];
     const waiting = copies.values();
     const worker = async (): Promise<void> => {
@@ -81,10 +80,9 @@ export class MirroredParquet implements TableResolver {
       throw failed.reason;
     }
     const files = copies.map(({ path }) => literal(plainPath(path)));
-    const scan = parquetScan(`[${files.join(', ')}]`, {
-      directories: [`${this.mirror.folderOf(datasource)}/`],
-      paths: [],
-    });
+    // Not the folder of all copies: there also lie those of other tables, and of earlier credentials.
+    const directories = copies.map(({ folder }) => folder);
+    const scan = parquetScan(`[${files.join(', ')}]`, { directories, paths: [] });
     return { ...scan, release: () => this.mirror.release(held) };
   }
 }
