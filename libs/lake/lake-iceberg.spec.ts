@@ -82,6 +82,19 @@ describe('an Iceberg table', () => {
     expect(await reasonOf({ fields: [field(4, 'p', 'int')], files, more: spec })).toMatch(/partition column/);
   });
 
+  it('that turns hostile after it was registered breaks itself and not the lake', async () => {
+    await writeState(root(), 1, { fields: FIELDS, files: [A] });
+    await register('t');
+    await scene.make(`COPY (SELECT 7 AS v) TO '${join(scene.folder, 'roots', 'plain.parquet')}'`);
+    const plain = { namespace: 'ice', name: 'plain', format: 'parquet', location: `file://${join(scene.folder, 'roots', 'plain.parquet')}` };
+    await scene.bench.tables.register(scene.team.author, 'lake', plain);
+    await writeState(root(), 2, { fields: [...FIELDS, field(5, 'where', 'geography')], files: [A] });
+    const fresh = await scene.another();
+    expect(await fresh.read('lake', 'SELECT v FROM plain')).toEqual([[7]]);
+    const [, broken] = (await fresh.tables.list(scene.team.viewer, 'lake')).tables;
+    expect(broken?.last_error).toMatch(/geography/);
+  }); // prettier-ignore
+
   it('does not follow its metadata out of its folder, nor through hostile files', async () => {
     await scene.make(`COPY (SELECT 1 AS id) TO '${join(scene.folder, 'roots', 'beside.parquet')}' (FIELD_IDS {id: 1})`);
     for (const path of [join(scene.folder, 'roots', 'beside.parquet'), root('..', 'beside.parquet')])

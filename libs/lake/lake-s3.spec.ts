@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -73,6 +73,35 @@ describe('a lake on S3', () => {
     expect((await refusal(register('none', 's3://bucket/none/'))).details['reason']).toMatch(/No object/);
     expect((await refusal(register('key', 's3://bucket/t/a.parquet/..x/'))).code).toBe('datasource.validation.lake_location_invalid');
   }); // prettier-ignore
+
+  it('opens the copies of its tables and no others that lie beside them: those may be of other tables or credentials', async () => {
+    await put('t/a.parquet', 'SELECT 1 AS v');
+    await register('t', 's3://bucket/t/');
+    const cache = join(scene.folder, 'spill', 'penstock-lake-cache', 'lake');
+    mkdirSync(join(cache, 'earlier'));
+    const secret = join(cache, 'earlier', 'secret.parquet');
+    await scene.make(`COPY (SELECT 42 AS v) TO '${secret}'`);
+    const [own = ''] = files().filter((name) => name.endsWith('a.parquet'));
+    const from = (file: string) => scene.bench.read('lake', `SELECT v FROM read_parquet('${file}')`);
+    expect(await from(join(cache, '..', own))).toEqual([[1]]);
+    await expect(from(secret)).rejects.toMatchObject({ kind: 'permission' });
+    await expect(from(join(cache, '**', '*.parquet'))).rejects.toMatchObject({ kind: 'permission' });
+  });
+
+  it('keeps a table that its storage refuses with unstorable words from taking the lake down', async () => {
+    await put('t/a.parquet', 'SELECT 1 AS v');
+    s3.objects.set('other/t/a.parquet', readFileSync(join(scene.folder, 'made.parquet')));
+    await register('good', 's3://bucket/t/');
+    await register('bad', 's3://other/t/');
+    s3.broken.set('other', 'no&#0;&#xD800;way');
+    const fresh = await scene.another();
+    expect(await fresh.read('lake', 'SELECT v FROM good')).toEqual([[1]]);
+    const { tables } = await fresh.tables.list(scene.team.viewer, 'lake');
+    expect(tables.map(({ name, last_error }) => [name, last_error])).toEqual([
+      ['bad', expect.stringMatching(/no\uFFFD\uFFFDway/)],
+      ['good', null],
+    ]);
+  });
 
   it('gives way to what is in use, oldest first, and ignores what was left half downloaded', async () => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])

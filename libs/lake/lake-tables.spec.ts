@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -138,6 +138,20 @@ describe('registering a lake table', () => {
 });
 
 describe('the views of a lake', () => {
+  it('leave no engine behind when what came of them cannot be written down', async () => {
+    await scene.bench.tables.register(scene.team.author, 'lake', parquet('orders', location('orders.parquet')));
+    rmSync(root('orders.parquet'));
+    const { database } = scene.db;
+    await database.execute('ALTER TABLE lake_tables ADD CONSTRAINT refused CHECK (last_error IS NULL)');
+    const fresh = await scene.another();
+    const engines = (): string[] => readdirSync(join(scene.folder, 'spill', 'penstock-lake'));
+    const before = engines();
+    for (const _ of [1, 2]) await expect(fresh.read('lake', 'SELECT 1')).rejects.toBeDefined();
+    await eventually('the engines are gone', () => engines().length === before.length);
+    await database.execute('ALTER TABLE lake_tables DROP CONSTRAINT refused');
+    expect(await fresh.read('lake', 'SELECT 1')).toEqual([[1]]);
+  });
+
   const register = (body: object) => scene.bench.tables.register(scene.team.author, 'lake', body as never);
 
   it('puts one segment into a schema and two into a database of their own, beside each other', async () => {

@@ -12,7 +12,7 @@ import { FROM_THE_START, firstSettings, lastSettings } from './engine-settings.j
 import { runAll, withSession } from './engine-session.js';
 import { LakeConnection } from './lake-connection.js';
 import { qualifiedSchema, REGISTRY_COPY, viewSchema } from './view-names.js';
-import { makeViews, type MadeView } from './views.js';
+import { makeViews, releaseFiles, type MadeView } from './views.js';
 
 export interface EngineParts {
   calls: NativeCalls;
@@ -124,7 +124,7 @@ export class LakeEngine {
   #closeIfDone(): void {
     if (!this.#superseded || this.#sessions > 0) return;
     this.#instance.closeSync();
-    for (const { scan } of this.views) scan?.release?.();
+    releaseFiles(this.views);
     void rm(this.#folder, { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -143,15 +143,23 @@ async function prepare(
     const attach = attachments.map(({ alias, file }) => `ATTACH ${literal(file)} AS "${alias}" (READ_ONLY)`);
     await runAll(session, attach, signal);
     const views = await makeViews({ instance, calls, resolver, signal }, tables);
-    await runAll(session, registryCopy(views), signal);
-    const scans = views.flatMap(({ scan }) => scan ?? []);
-    const last = lastSettings(
-      scans.flatMap(({ directories }) => directories),
-      scans.flatMap(({ paths }) => paths),
-    );
-    await runAll(session, global(last), signal);
+    try {
+      await runAll(session, [...registryCopy(views), ...global(closing(views))], signal);
+    } catch (error) {
+      releaseFiles(views);
+      throw error;
+    }
     return views;
   });
+}
+
+/** What shuts the engine off from all but the files of its views. */
+function closing(views: readonly MadeView[]): string[] {
+  const scans = views.flatMap(({ scan }) => scan ?? []);
+  return lastSettings(
+    scans.flatMap(({ directories }) => directories),
+    scans.flatMap(({ paths }) => paths),
+  );
 }
 
 /** The registry as the engine was built from it, for introspection and statistics. */

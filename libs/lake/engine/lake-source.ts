@@ -112,7 +112,12 @@ export class LakeSource implements ConnectionSource {
     const { signal } = this.#closed;
     signal.throwIfAborted();
     const engine = await LakeEngine.open(await this.#settings.parts(), await this.#registry.tables(), signal);
-    await this.#registry.record(engine.views.map(({ table: { id }, problem }) => ({ id, problem })));
+    try {
+      await this.#registry.record(engine.views.map(({ table: { id }, problem }) => ({ id, problem })));
+    } catch (error) {
+      engine.supersede();
+      throw error;
+    }
     this.#standing?.engine.supersede();
     this.#standing = { engine, builtAt: Date.now() };
     if (signal.aborted) engine.supersede();

@@ -40,8 +40,16 @@ export async function makeViews(maker: ViewMaker, tables: readonly LakeTable[]):
     for (const [index, table] of waiting) made[index] = await makeView(maker, table);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  maker.signal.throwIfAborted();
+  if (maker.signal.aborted) {
+    releaseFiles(made);
+    maker.signal.throwIfAborted();
+  }
   return made;
+}
+
+/** No engine needs the files of these views any more. */
+export function releaseFiles(views: readonly MadeView[]): void {
+  for (const { scan } of views) scan?.release?.();
 }
 
 async function makeView(maker: ViewMaker, table: LakeTable): Promise<MadeView> {
@@ -52,7 +60,7 @@ async function makeView(maker: ViewMaker, table: LakeTable): Promise<MadeView> {
     return { table, scan, problem: null };
   } catch (error) {
     const problem = patience.aborted ? `The files could not be looked at within ${TABLE_MS / 1000} s.` : textOf(error);
-    return { table, scan: undefined, problem: problem.slice(0, MAX_PROBLEM) };
+    return { table, scan: undefined, problem: keepable(problem) };
   }
 }
 
@@ -91,6 +99,11 @@ async function makeSchemas({ instance, calls, signal }: ViewMaker, tables: reado
       if (!(error instanceof DriverFailure) || error.kind === 'cancelled') throw error;
     }
   }
+}
+
+/** Names and messages come from files and services of others; no database keeps U+0000 in a text. */
+function keepable(problem: string): string {
+  return problem.replaceAll('\u0000', '\uFFFD').slice(0, MAX_PROBLEM).toWellFormed();
 }
 
 function textOf(error: unknown): string {

@@ -53,6 +53,7 @@ decoder.end(bytes);
 
 /** The rows of an Avro file as plain values, longs as text. @throws TableProblem within bounded time and memory */
 export async function avroRows(bytes: Uint8Array, maxRows: number, signal: AbortSignal): Promise<unknown[]> {
+  signal.throwIfAborted();
   const { resolve } = createRequire(import.meta.url);
   const worker = new Worker(THREAD, {
     eval: true,

@@ -116,7 +116,10 @@ async function inside(root: string, path: string): Promise<string> {
 }
 
 async function bounded(path: string): Promise<Buffer> {
-  if ((await stat(path)).size > MAX_METADATA_BYTES) throw new TableProblem('A metadata file is too large.');
+  const found = await stat(path);
+  // A pipe would keep its reader for ever.
+  if (!found.isFile()) throw new TableProblem('A metadata file is no plain file.');
+  if (found.size > MAX_METADATA_BYTES) throw new TableProblem('A metadata file is too large.');
   return await readFile(path);
 }
 
