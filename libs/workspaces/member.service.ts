@@ -104,12 +104,13 @@ export class MemberService {
   }
 
   /** Replaces the flags. @throws `workspace.last_admin`; `workspace.not_found` for somebody who is no member */
-  async setFlags(principal: Principal, name: string, userId: string, body: MemberBody): Promise<MemberView> {
+  async setFlags(principal: Principal, name: string, id: string, body: MemberBody): Promise<MemberView> {
     const workspace = await this.#managed(principal, name);
     const to = memberFlags(body);
     return this.db.transaction(async (tx) => {
       const admins = await this.#hold(tx, principal, workspace);
-      const before = await this.#member(tx, workspace, userId);
+      const before = await this.#member(tx, workspace, id);
+      const { userId } = before;
       const from = flagsOf(before);
       if (from.admin && !to.admin) requireAnotherAdmin(admins, userId);
       if (sameFlags(from, to)) return toMemberView(before, true);
@@ -122,11 +123,12 @@ export class MemberService {
   }
 
   /** @throws `workspace.last_admin`; `workspace.not_found` for somebody who is no member */
-  async remove(principal: Principal, name: string, userId: string): Promise<void> {
+  async remove(principal: Principal, name: string, id: string): Promise<void> {
     const workspace = await this.#managed(principal, name);
     await this.db.transaction(async (tx) => {
       const admins = await this.#hold(tx, principal, workspace);
-      const member = await this.#member(tx, workspace, userId);
+      const member = await this.#member(tx, workspace, id);
+      const { userId } = member;
       if (member.admin) requireAnotherAdmin(admins, userId);
       await this.repository.remove(tx, workspace.id, userId);
       const details = { target_user_id: userId, flags: flagsOf(member) };
@@ -167,6 +169,7 @@ export class MemberService {
     return admins;
   }
 
+  /** By an id as a caller wrote it, in any case; what is compared and announced is the row's own. */
   async #member(tx: Transaction, workspace: ActingWorkspace, userId: string): Promise<MemberRow> {
     const member = isUuid(userId) ? await this.repository.member(tx, workspace.id, userId) : undefined;
     if (!member) throw new PenstockError('workspace.not_found');

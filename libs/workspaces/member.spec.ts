@@ -105,6 +105,17 @@ describe('members', () => {
     expect(await scene.auditOf('workspace.member_removed')).toHaveLength(1);
   });
 
+  it('keep one however the id is written: in capitals it is the same person, and loses the rights at once', async () => {
+    const written = eve.userId.toUpperCase();
+    expect(await codeOf(scene.members().remove(eve, 'default', written))).toBe('workspace.last_admin');
+    expect(await codeOf(scene.members().setFlags(eve, 'default', written, { ...NONE }))).toBe('workspace.last_admin');
+    const account = await scene.account('ada@example.org');
+    expect((await scene.join(account, DEFAULT_WORKSPACE_ID, ADMIN)).workspace).toBeDefined();
+    await scene.members().remove(eve, 'default', account.id.toUpperCase());
+    expect((await scene.session(account)).workspace).toBeUndefined();
+    expect(await scene.auditOf('workspace.member_removed')).toMatchObject([{ target_user_id: account.id }]);
+  });
+
   it('count no administrator whose account is closed: he can look after nothing', async () => {
     const ada = await scene.join(await scene.account('ada@example.org'), DEFAULT_WORKSPACE_ID, ADMIN);
     await scene.database.execute('UPDATE users SET is_active = FALSE WHERE id = $1', [ada.userId]);
