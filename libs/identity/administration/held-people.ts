@@ -22,7 +22,8 @@ export class HeldPeople {
   ) {}
 
   /**
-   * Holds the person, lets `change` act, and returns the account as it is then.
+   * Holds the person, lets `change` act, and returns the account as it is then. `id` is what a caller wrote, in any case;
+   * what is done and announced names the person held.
    *
    * @throws `auth.user.not_found`, for the system actor and who was anonymised too
    */
@@ -35,8 +36,9 @@ export class HeldPeople {
     authoriseInstance(principal, operation);
     if (!isUuid(id)) throw new PenstockError('auth.user.not_found');
     return this.db.transaction(async (tx) => {
-      await change(tx, await this.hold(tx, principal, operation, id));
-      return this.view(tx, principal, id);
+      const holding = await this.hold(tx, principal, operation, id.toLowerCase());
+      await change(tx, holding);
+      return this.view(tx, principal, holding.person.id);
     });
   }
 

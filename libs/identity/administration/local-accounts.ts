@@ -88,9 +88,12 @@ export class LocalAccounts {
       if (!person.hasPassword && !LOCAL.has(person.provider)) {
         throw new PenstockError('auth.password.no_local_account');
       }
-      await this.users.setOneTimePassword(tx, id, passwordHash);
-      await this.audit.append(tx, principal, 'auth.password.reset', { actor: principal.userId, target_user_id: id });
-      await this.ends.everythingOf(tx, principal, id, 'password_reset');
+      await this.users.setOneTimePassword(tx, person.id, passwordHash);
+      await this.audit.append(tx, principal, 'auth.password.reset', {
+        actor: principal.userId,
+        target_user_id: person.id,
+      });
+      await this.ends.everythingOf(tx, principal, person.id, 'password_reset');
       const notice = { kind: 'password_reset', person, actId: newId(), oneTimePassword: password } as const;
       await this.mail.announce(tx, principal, notice);
     });
@@ -101,20 +104,23 @@ export class LocalAccounts {
   disable(principal: Principal, id: string): Promise<AccountView> {
     return this.people.change(principal, 'user.local', id, async (tx, { person }) => {
       if (!person.hasPassword) throw new PenstockError('auth.password.no_local_account');
-      await this.users.removePassword(tx, id);
+      await this.users.removePassword(tx, person.id);
       await this.audit.append(tx, principal, 'auth.password.disabled', {
         actor: principal.userId,
-        target_user_id: id,
+        target_user_id: person.id,
       });
-      await this.ends.everythingOf(tx, principal, id, 'password_disabled');
+      await this.ends.everythingOf(tx, principal, person.id, 'password_disabled');
     });
   }
 
   /** Forgets wrong passwords. @throws `auth.user.not_found` */
   unlock(principal: Principal, id: string): Promise<AccountView> {
-    return this.people.change(principal, 'user.local', id, async (tx) => {
-      if (!(await this.users.unlock(tx, id))) return;
-      await this.audit.append(tx, principal, 'auth.user.unlocked', { actor: principal.userId, target_user_id: id });
+    return this.people.change(principal, 'user.local', id, async (tx, { person }) => {
+      if (!(await this.users.unlock(tx, person.id))) return;
+      await this.audit.append(tx, principal, 'auth.user.unlocked', {
+        actor: principal.userId,
+        target_user_id: person.id,
+      });
     });
   }
 

@@ -20,6 +20,16 @@ describe('standing', () => {
     expect(await scene.auditOf('auth.user.activated')).toHaveLength(1);
   });
 
+  it('closes an account at once however its id is written: in capitals it is the same person', async () => {
+    const id = await scene.person('ada@example.org');
+    const { token } = await signIn('ada@example.org', PASSWORD);
+    expect(await codeOf(authenticate(token))).toBe('accepted');
+    expect(await standing().deactivate(root(), id.toUpperCase())).toMatchObject({ id, is_active: false });
+    expect(await codeOf(authenticate(token))).toBe('auth.session.invalid');
+    expect(await codeOf(standing().deactivate(root(), rootId().toUpperCase()))).toBe('auth.user.last_super_admin');
+    expect(await scene.auditOf('auth.user.deactivated')).toMatchObject([{ target_user_id: id }]);
+  });
+
   it('gives and takes administration, but never from the last active super administrator', async () => {
     const id = await scene.person('ada@example.org');
     expect(await standing().grantAdmin(root(), id)).toMatchObject({ is_admin: true });

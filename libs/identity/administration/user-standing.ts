@@ -24,9 +24,9 @@ export class UserStanding {
   activate(principal: Principal, id: string): Promise<AccountView> {
     return this.people.change(principal, 'user.manage', id, async (tx, { person }) => {
       if (person.isActive) return;
-      await this.users.setActive(tx, id, true);
-      await this.audit.append(tx, principal, 'auth.user.activated', target(principal, id));
-      this.invalidations.announce(tx, 'user', id);
+      await this.users.setActive(tx, person.id, true);
+      await this.audit.append(tx, principal, 'auth.user.activated', target(principal, person.id));
+      this.invalidations.announce(tx, 'user', person.id);
     });
   }
 
@@ -39,9 +39,9 @@ export class UserStanding {
     return this.people.change(principal, 'user.manage', id, async (tx, { person, requireAnotherSuperAdmin }) => {
       if (!person.isActive) return;
       requireAnotherSuperAdmin();
-      await this.users.setActive(tx, id, false);
-      await this.audit.append(tx, principal, 'auth.user.deactivated', target(principal, id));
-      await this.ends.everythingOf(tx, principal, id, 'user_deactivated');
+      await this.users.setActive(tx, person.id, false);
+      await this.audit.append(tx, principal, 'auth.user.deactivated', target(principal, person.id));
+      await this.ends.everythingOf(tx, principal, person.id, 'user_deactivated');
       await this.departures.run(tx, principal, person, 'deactivated');
     });
   }
@@ -50,9 +50,9 @@ export class UserStanding {
   grantAdmin(principal: Principal, id: string): Promise<AccountView> {
     return this.people.change(principal, 'user.manage', id, async (tx, { person }) => {
       if (person.isAdmin) return;
-      await this.users.setAdmin(tx, id, true);
-      await this.audit.append(tx, principal, 'auth.user.admin_granted', target(principal, id));
-      this.invalidations.announce(tx, 'user', id);
+      await this.users.setAdmin(tx, person.id, true);
+      await this.audit.append(tx, principal, 'auth.user.admin_granted', target(principal, person.id));
+      this.invalidations.announce(tx, 'user', person.id);
     });
   }
 
@@ -61,9 +61,9 @@ export class UserStanding {
     return this.people.change(principal, 'user.manage', id, async (tx, { person, requireAnotherSuperAdmin }) => {
       if (!person.isAdmin) return;
       requireAnotherSuperAdmin();
-      await this.users.setAdmin(tx, id, false);
-      await this.audit.append(tx, principal, 'auth.user.admin_revoked', target(principal, id));
-      this.invalidations.announce(tx, 'user', id);
+      await this.users.setAdmin(tx, person.id, false);
+      await this.audit.append(tx, principal, 'auth.user.admin_revoked', target(principal, person.id));
+      this.invalidations.announce(tx, 'user', person.id);
     });
   }
 
@@ -76,20 +76,20 @@ export class UserStanding {
   resetIdentity(principal: Principal, id: string): Promise<AccountView> {
     return this.people.change(principal, 'user.identity_reset', id, async (tx, { person }) => {
       if (person.provider === 'bootstrap' || person.provider === 'local') return;
-      await this.users.resetIdentity(tx, id);
+      await this.users.resetIdentity(tx, person.id);
       // The event's own keys have no place for the person, and the row's user is who acted.
       await this.audit.append(tx, principal, 'auth.user.identity_reset', {
-        from: { target_user_id: id, provider: person.provider },
-        to: { target_user_id: id, provider: 'bootstrap' },
+        from: { target_user_id: person.id, provider: person.provider },
+        to: { target_user_id: person.id, provider: 'bootstrap' },
       });
-      await this.ends.everythingOf(tx, principal, id, 'identity_reset');
+      await this.ends.everythingOf(tx, principal, person.id, 'identity_reset');
     });
   }
 
   /** Signs the person out everywhere. @throws `auth.user.not_found` */
   async revokeSessions(principal: Principal, id: string): Promise<void> {
-    await this.people.change(principal, 'user.sessions', id, (tx) =>
-      this.ends.sessionsOf(tx, principal, id, 'revoked'),
+    await this.people.change(principal, 'user.sessions', id, (tx, { person }) =>
+      this.ends.sessionsOf(tx, principal, person.id, 'revoked'),
     );
   }
 }
