@@ -101,6 +101,21 @@ describe('reading', () => {
     expect(text).toBe(`a,n,ü\r\n'=1+1,-5,\r\n"a ""q"", b",7,""\r\n'+x,0,'@y\r\n`);
   });
 
+  it('finds row, result and link of a run whose id is written in capitals', async () => {
+    const server = await bench.serverWith();
+    const me = bench.workspace.principal();
+    const pipeline = await bench.workspace.pipeline([{ id: 'a', sql: 'SELECT 7 AS a' }]);
+    const { executionId, finished } = await server.launch(me, pipeline);
+    await finished;
+    const written = executionId.toUpperCase();
+    expect(await server.results.page(me, written, {})).toMatchObject({ execution_id: executionId, row_count: 1 });
+    const pieces: string[] = [];
+    for await (const piece of await server.results.csv(me, written)) pieces.push(piece);
+    expect(pieces.join('')).toBe('a\r\n7\r\n');
+    const { result_url } = await server.service.read(me, written);
+    expect(result_url).toContain(`/executions/${executionId}/result`);
+  });
+
   it('replays from the table with the original times, resumes behind any event, and says when the record is gone', async () => {
     const server = await bench.serverWith();
     const me = bench.workspace.principal();

@@ -47,13 +47,13 @@ export class ExecutionResults {
   ): Promise<ResultPage> {
     const offset = Math.max(asked.offset ?? 0, 0);
     const limit = Math.min(Math.max(asked.limit ?? this.#pageRows, 1), this.#pageMaxRows);
-    const info = await this.#info(principal, executionId, 'json');
-    if (!info) return emptyPage(executionId, offset, limit);
-    const rows = await this.reader.rows(executionId, info, offset, limit);
+    const { id, info } = await this.#stored(principal, executionId, 'json');
+    if (!info) return emptyPage(id, offset, limit);
+    const rows = await this.reader.rows(id, info, offset, limit);
     if (!rows) throw this.#expired('json');
     this.metrics.cursorRead('json', 'hit');
     return {
-      execution_id: executionId,
+      execution_id: id,
       schema: info.columns.map(wireColumn),
       rows: rows.map((row) => new RawJson(row)),
       row_count: rows.length,
@@ -70,10 +70,10 @@ export class ExecutionResults {
    * iteration, and the door then breaks the connection instead of ending a short file cleanly.
    */
   async csv(principal: Principal, executionId: string, signal?: AbortSignal): Promise<AsyncIterable<string>> {
-    const info = await this.#info(principal, executionId, 'csv');
+    const { id, info } = await this.#stored(principal, executionId, 'csv');
     if (!info) return nothing();
     this.metrics.cursorRead('csv', 'hit');
-    return this.#csvPieces(executionId, info, signal);
+    return this.#csvPieces(id, info, signal);
   }
 
   /**
@@ -111,21 +111,22 @@ export class ExecutionResults {
     if (written < totalRows) throw this.#expired('csv');
   }
 
-  /** Undefined: the run had no caller node. */
-  async #info(
+  /** By the row's own id, whichever way the caller wrote it. No `info`: the run had no caller node. */
+  async #stored(
     principal: Principal,
     executionId: string,
     format: 'json' | 'csv',
-  ): Promise<StoredResultInfo | undefined> {
+  ): Promise<{ id: string; info?: StoredResultInfo }> {
     const row = await this.visible.get(principal, 'execution.result.read', executionId);
     if (row.status === 'RUNNING') throw new PenstockError('result.execution_incomplete');
     if (row.status !== 'SUCCESS') {
       throw new PenstockError('result.execution_failed', { details: { status: row.status } });
     }
-    if (row.result_row_count === null) return undefined;
-    const info = await this.reader.info(row.execution_id);
+    const id = row.execution_id;
+    if (row.result_row_count === null) return { id };
+    const info = await this.reader.info(id);
     if (!info) throw this.#expired(format);
-    return info;
+    return { id, info };
   }
 
   #expired(format: 'json' | 'csv'): PenstockError {

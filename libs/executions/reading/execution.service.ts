@@ -68,9 +68,9 @@ export class ExecutionService {
   async read(principal: Principal, executionId: string): Promise<ExecutionView> {
     const view = executionView(await this.visible.get(principal, 'execution.read', executionId), this.#detail);
     if (view.status !== 'SUCCESS' || view.result_row_count === null) return view;
-    const expiresAt = await this.#expiryOf(executionId);
+    const expiresAt = await this.#expiryOf(view.execution_id);
     if (expiresAt === undefined) return view;
-    const result_url = `${this.#baseUrl}/api/v1/executions/${executionId}/result`;
+    const result_url = `${this.#baseUrl}/api/v1/executions/${view.execution_id}/result`;
     return { ...view, result_url, result_expires_at: expiresAt };
   }
 
