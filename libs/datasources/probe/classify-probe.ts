@@ -20,11 +20,16 @@ const REFUSED_WORDS = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** Functions whose effect a read-only transaction does not stop, or which leave the database. */
+/**
+ * Functions whose effect a read-only transaction does not stop, or which leave the database; among them those that run a
+ * text as SQL and would hide the others. Of Oracle these are whole packages.
+ */
 const REFUSED_FUNCTIONS: Partial<Record<Dialect, RegExp>> = {
   POSTGRES:
-    /^(?:nextval|setval|set_config|dblink.*|lo_.*|loread|lowrite|query_to_xml.*|cursor_to_xml.*|pg_(?:terminate|cancel)_backend|pg_(?:read|ls|stat)_.*file.*|pg_ls_.*dir.*|pg_(?:try_)?advisory_.*|pg_reload_conf|pg_rotate_logfile.*|pg_notify|pg_logical_.*|pg_replication_.*|pg_(?:create|drop|copy)_.*|pg_switch_wal|pg_promote|pg_backup_.*|pg_export_snapshot|pg_sleep.*|pg_stat_reset.*|pg_file_.*)$/,
+    /^(?:nextval|setval|set_config|dblink.*|lo_.*|loread|lowrite|query_to_xml.*|cursor_to_xml.*|pg_(?:terminate|cancel)_backend|pg_(?:read|ls|stat)_.*file.*|pg_ls_.*dir.*|pg_(?:try_)?advisory_.*|pg_reload_conf|pg_rotate_logfile.*|pg_notify|pg_logical_.*|pg_replication_.*|pg_(?:create|drop|copy)_.*|pg_switch_wal|pg_promote|pg_backup_.*|pg_export_snapshot|pg_sleep.*|pg_stat_reset.*|pg_file_.*|ts_stat|ts_rewrite|crosstab.*|connectby|xpath_table)$/,
   MYSQL: /^(?:load_file|get_lock|release_lock|release_all_locks|sleep|benchmark|sys_exec|sys_eval)$/,
+  ORACLE:
+    /^(?:utl_(?!raw$|i18n$).*|dbms_(?!lob$|random$|utility$).*|owa_.*|apex_web_service|httpuritype|dburitype|xdburitype|bfilename)$/,
   SQLITE: /^(?:load_extension|writefile|readfile|edit|fts3_tokenizer)$/,
   H2: /^(?:file_write|file_read|csvwrite|csvread|link_schema|memory_used|cancel_session|nextval)$/,
 };
@@ -55,10 +60,22 @@ function refusedFunction(dialect: Dialect, statement: readonly SqlToken[]): stri
   if (refused === undefined) return undefined;
   for (const [index, token] of statement.entries()) {
     if (statement[index + 1]?.text !== '(') continue;
-    const name = calledName(token);
-    if (name !== undefined && (refused.test(name) || isUnicodeName(token))) return name;
+    if (isUnicodeName(token)) return calledName(token);
+    const found = qualifiedName(statement, index).find((name) => refused.test(name));
+    if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** `c`, and of `a.b.c` also what stands before it. */
+function qualifiedName(statement: readonly SqlToken[], last: number): string[] {
+  const names: string[] = [];
+  for (let at = last; at >= 0; at -= 2) {
+    const name = calledName(statement[at] as SqlToken);
+    if (name !== undefined) names.push(name);
+    if (statement[at - 1]?.text !== '.') break;
+  }
+  return names;
 }
 
 function calledName({ kind, text }: SqlToken): string | undefined {
