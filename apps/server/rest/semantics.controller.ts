@@ -72,7 +72,7 @@ export class SemanticsController {
   @Post('semantics/:id/verify')
   @HttpCode(200)
   @Operation('semantic.verify')
-  @Describe('Run a fact’s evidence again and vouch for it.', {
+  @Describe('Vouch for a fact, for its tables as they are now.', {
     answers: { 200: fact },
     errors: [...codesBelow('semantics.'), 'auth.role_required', 'pipeline.execution.datasource_unreachable'],
   })
