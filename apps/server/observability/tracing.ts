@@ -6,12 +6,12 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Configuration, Logger } from '#libs/kernel';
 import { ExecutionSampler } from './execution-sampler.js';
 
-/** How long the end of the process waits for spans to leave. */
-const FLUSH_MS = 2000;
+/** How long one batch may take to leave, retries included; the end of the process waits for as long. */
+const EXPORT_MS = 2000;
 
 /**
  * Starts to trace when `datapipelines.observability.tracing.enabled` (02 §12). A collector that is away costs spans and a
- * warning, never a request or a run. Returns what ends it and sends the rest.
+ * warning, never a request, a run or a clean end. Returns what ends it and sends the rest; that never rejects.
  */
 export function startTracing(configuration: Configuration, version: string, log: Logger): () => Promise<void> {
   if (!configuration.get('datapipelines.observability.tracing.enabled')) return () => Promise.resolve();
@@ -21,6 +21,7 @@ export function startTracing(configuration: Configuration, version: string, log:
   diag.setLogger({ error: told, warn: told, info: silent, debug: silent, verbose: silent }, DiagLogLevel.WARN);
   const exporter = new OTLPTraceExporter({
     url: configuration.get('datapipelines.observability.tracing.endpoint'),
+    timeoutMillis: EXPORT_MS,
   });
   const provider = new TracerProvider({
     sampler: new ExecutionSampler(configuration.get('datapipelines.observability.tracing.request-percent') / 100),
@@ -31,14 +32,19 @@ export function startTracing(configuration: Configuration, version: string, log:
         'deployment.environment.name': configuration.get('datapipelines.env'),
       }),
     ),
-    spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: FLUSH_MS })],
+    spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: EXPORT_MS })],
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   trace.setGlobalTracerProvider(provider);
   return async () => {
-    await provider.shutdown();
-    trace.disable();
-    context.disable();
-    diag.disable();
+    try {
+      await provider.shutdown();
+    } catch (error) {
+      logger.warn('The last traces could not be sent.', { error });
+    } finally {
+      trace.disable();
+      context.disable();
+      diag.disable();
+    }
   };
 }
