@@ -277,7 +277,13 @@ describe('who does what to a datasource', () => {
 
   it('a datasource in use stays, in any stored version, and foreign pipelines are only counted', async () => {
     await scene.bench.service.create(scene.team.admin, scene.body());
-    const reference = { pipeline: 'daily', node_id: 'read', pipeline_version: 3, version_status: 'DISCARDED' };
+    const reference = {
+      pipeline: 'daily',
+      pipeline_id: 'p',
+      node_id: 'read',
+      pipeline_version: 3,
+      version_status: 'DISCARDED',
+    };
     scene.bench.references.stated.set('pg-prod', { references: [reference], hidden: 2 });
     const { code, details } = await refusal(scene.bench.service.remove(scene.team.admin, 'pg-prod'));
     expect([code, details]).toEqual([

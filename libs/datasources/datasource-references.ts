@@ -3,6 +3,7 @@ import type { Queryable } from '#libs/persistence';
 /** One stored pipeline version that names a datasource: as source, write-back target or in a check. */
 export interface DatasourceReference {
   pipeline: string;
+  pipeline_id: string;
   node_id?: string;
   check_id?: string;
   pipeline_version: number;

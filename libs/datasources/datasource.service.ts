@@ -23,7 +23,7 @@ import { KeyProvider } from './credentials/key-ring.js';
 import { nameFailure, readDatasourceBody, type DatasourceBody } from './datasource-body.js';
 import { DatasourceGrants, type GrantView } from './datasource-grants.js';
 import { DatasourceOwnership, isSuperAdmin } from './datasource-ownership.js';
-import { DatasourceReferences } from './datasource-references.js';
+import { DatasourceReferences, type DatasourceReference } from './datasource-references.js';
 import { datasourceView, type DatasourceView } from './datasource-view.js';
 import type { DatasourceRecord } from './datasource.js';
 import { DatasourceRepository, type DatasourceWrite } from './datasource.repository.js';
@@ -124,6 +124,16 @@ export class DatasourceService {
     const record = await this.repository.visible(this.db, workspace.id, name);
     if (!record) throw new PenstockError('datasource.not_found', { details: { datasource: name } });
     return record;
+  }
+
+  /** Who refers to a datasource: the versions of this workspace's pipelines, and how many references are elsewhere. */
+  async referencesTo(
+    principal: Principal,
+    name: string,
+  ): Promise<{ references: DatasourceReference[]; hidden: number }> {
+    await this.find(principal, name);
+    const { id } = authorise(principal, 'datasource.read');
+    return this.references.references(this.db, name, [id]);
   }
 
   /** One page by name. `all` shows every datasource of the instance, to super admins in a session. */

@@ -85,7 +85,8 @@ export interface Selection {
   values: readonly unknown[];
 }
 
-function from({ tables, where }: Selection): string {
+/** The source of a selection, up to its filter. */
+export function selectionFrom({ tables, where }: Selection): string {
   return `FROM ${tables.entities} e ${workingJoin(tables)} WHERE ${where}`;
 }
 
@@ -98,7 +99,7 @@ function counted({ tables, where }: Selection): string {
 export function pageStatement(selection: Selection, page: { offset: number; limit: number }): Statement {
   const { columns, values } = selection;
   return {
-    sql: `SELECT ${columns} ${from(selection)}
+    sql: `SELECT ${columns} ${selectionFrom(selection)}
            ORDER BY e.name COLLATE "C" OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
     values: [...values, page.offset, page.limit],
   };
@@ -123,7 +124,7 @@ export function keysetStatement(selection: Selection, page: NamePage): Statement
   const backwards = page.last !== undefined;
   const edge = values.length + 1;
   return {
-    sql: `SELECT ${columns} ${from(selection)}
+    sql: `SELECT ${columns} ${selectionFrom(selection)}
              AND ($${edge}::text IS NULL OR e.name COLLATE "C" ${backwards ? '<' : '>'} $${edge})
            ORDER BY e.name COLLATE "C" ${backwards ? 'DESC' : 'ASC'} LIMIT $${edge + 1}`,
     values: [...values, (backwards ? page.before : page.after) ?? null, (page.last ?? page.first ?? DEFAULT_PAGE) + 1],

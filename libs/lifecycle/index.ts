@@ -6,4 +6,5 @@ export * from './statements.js';
 export * from './folder-path.js';
 export * from './new-root.js';
 export * from './browse.js';
+export * from './browse-order.js';
 export * from './release-mark.js';

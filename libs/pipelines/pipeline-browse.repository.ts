@@ -6,11 +6,14 @@ import {
   keysetItems,
   keysetStatement,
   levelPredicate,
+  orderedItems,
+  orderedStatement,
   pageStatement,
   PIPELINE_TABLES,
   searchPattern,
   searchPredicate,
   statusPredicate,
+  type BrowseOrder,
   type EntityStatus,
   type Selection,
   type Statement,
@@ -49,6 +52,17 @@ export class PipelineBrowseRepository {
     page: KeysetPage,
   ): Promise<KeysetListing<PipelineSummaryRow>> {
     return keysetItems(await this.#rows(keysetStatement(filtered(workspaceId, filter), page)), page);
+  }
+
+  /** As `keyset`, in an order: `after` and `before` are the cursors of items. */
+  async ordered(
+    workspaceId: string,
+    filter: PipelineFilter,
+    order: BrowseOrder,
+    page: KeysetPage,
+  ): Promise<KeysetListing<{ row: PipelineSummaryRow; cursor: string }>> {
+    const rows = await this.#rows(orderedStatement(filtered(workspaceId, filter), order, page));
+    return orderedItems(rows, order, page);
   }
 
   /** The entries that stand directly in a folder, by key: `after` and `before` are names. */

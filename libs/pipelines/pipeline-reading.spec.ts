@@ -113,8 +113,20 @@ describe('reading', () => {
       .references(bench.db.database, 'ds-two', [here.id]);
     expect(references).toEqual({
       references: [
-        { pipeline: 'f/b_c', node_id: 'n', pipeline_version: 1, version_status: 'DRAFT' },
-        { pipeline: 'f/bxc', node_id: 'n', pipeline_version: 1, version_status: 'DRAFT' },
+        {
+          pipeline: 'f/b_c',
+          pipeline_id: expect.any(String),
+          node_id: 'n',
+          pipeline_version: 1,
+          version_status: 'DRAFT',
+        },
+        {
+          pipeline: 'f/bxc',
+          pipeline_id: expect.any(String),
+          node_id: 'n',
+          pipeline_version: 1,
+          version_status: 'DRAFT',
+        },
       ],
       hidden: 0,
     });

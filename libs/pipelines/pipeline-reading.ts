@@ -8,7 +8,7 @@ import {
   type Principal,
 } from '#libs/kernel';
 import { authorise } from '#libs/identity';
-import { folder, isBrowsePrefix, type EntityStatus, type Folder } from '#libs/lifecycle';
+import { folder, isBrowsePrefix, type BrowseOrder, type EntityStatus, type Folder } from '#libs/lifecycle';
 import { reflected } from '#libs/templates';
 import { PipelineBrowseRepository, type PipelineFilter } from './pipeline-browse.repository.js';
 import { PipelineCatalog } from './pipeline-catalog.js';
@@ -86,6 +86,19 @@ export class PipelineReading {
     const { id } = authorise(principal, 'pipeline.read');
     const { items, ...more } = await this.browse.keyset(id, filter, page);
     return { items: items.map((row) => pipelineSummary(row, filter.status ?? 'ACTIVE')), ...more };
+  }
+
+  /** As `list`, in an order; each entry with its place, which `after` and `before` are. */
+  async listOrdered(
+    principal: Principal,
+    filter: PipelineFilter,
+    order: BrowseOrder,
+    page: KeysetPage,
+  ): Promise<KeysetListing<{ summary: PipelineSummary; cursor: string }>> {
+    const { id } = authorise(principal, 'pipeline.read');
+    const { items, ...more } = await this.browse.ordered(id, filter, order, page);
+    const status = filter.status ?? 'ACTIVE';
+    return { items: items.map(({ row, cursor }) => ({ summary: pipelineSummary(row, status), cursor })), ...more };
   }
 
   async count(principal: Principal, filter: PipelineFilter): Promise<number> {

@@ -7,6 +7,7 @@ import { TemplatePins, type TemplatePinReference, type TemplatePinReport, type W
 
 interface DatasourceReferenceRow {
   pipeline: string;
+  pipeline_id: string;
   workspace_id: string;
   node_id: string | null;
   check_id: string | null;
@@ -19,7 +20,7 @@ interface DatasourceReferenceRow {
 export class PipelineDatasourceReferences extends DatasourceReferences {
   async references(tx: Queryable, name: string, visibleWorkspaceIds: readonly string[]) {
     const rows = await tx.query<DatasourceReferenceRow>(
-      `SELECT p.name AS pipeline, p.workspace_id, u.node_id, u.check_id,
+      `SELECT p.name AS pipeline, p.id AS pipeline_id, p.workspace_id, u.node_id, u.check_id,
               v.version AS pipeline_version, v.status AS version_status
          FROM pipeline_versions v
          JOIN pipelines p ON p.id = v.pipeline_id
@@ -41,8 +42,9 @@ export class PipelineDatasourceReferences extends DatasourceReferences {
     const visible = new Set(visibleWorkspaceIds);
     const shown = rows.filter((row) => visible.has(row.workspace_id));
     return {
-      references: shown.map(({ pipeline, node_id, check_id, pipeline_version, version_status }) => ({
+      references: shown.map(({ pipeline, pipeline_id, node_id, check_id, pipeline_version, version_status }) => ({
         pipeline,
+        pipeline_id,
         pipeline_version,
         version_status,
         ...(node_id === null ? {} : { node_id }),

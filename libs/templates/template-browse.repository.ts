@@ -6,11 +6,14 @@ import {
   keysetItems,
   keysetStatement,
   levelPredicate,
+  orderedItems,
+  orderedStatement,
   pageStatement,
   searchPattern,
   searchPredicate,
   statusPredicate,
   TEMPLATE_TABLES,
+  type BrowseOrder,
   type EntityStatus,
   type Selection,
   type Statement,
@@ -49,6 +52,17 @@ export class TemplateBrowseRepository {
     page: KeysetPage,
   ): Promise<KeysetListing<TemplateSummaryRow>> {
     return keysetItems(await this.#rows(keysetStatement(filtered(workspaceId, filter), page)), page);
+  }
+
+  /** As `keyset`, in an order: `after` and `before` are the cursors of items. */
+  async ordered(
+    workspaceId: string,
+    filter: TemplateFilter,
+    order: BrowseOrder,
+    page: KeysetPage,
+  ): Promise<KeysetListing<{ row: TemplateSummaryRow; cursor: string }>> {
+    const rows = await this.#rows(orderedStatement(filtered(workspaceId, filter), order, page));
+    return orderedItems(rows, order, page);
   }
 
   /** The entries that stand directly in a folder, by key: `after` and `before` are names. */

@@ -7,7 +7,7 @@ import {
   type OffsetPage,
   type Principal,
 } from '#libs/kernel';
-import { folder, isBrowsePrefix, type EntityStatus, type Folder } from '#libs/lifecycle';
+import { folder, isBrowsePrefix, type BrowseOrder, type EntityStatus, type Folder } from '#libs/lifecycle';
 import { authorise } from '#libs/identity';
 import { reflected } from './reflected.js';
 import { TemplateBrowseRepository, type TemplateFilter } from './template-browse.repository.js';
@@ -101,6 +101,19 @@ export class TemplateReading {
     const { id } = authorise(principal, 'template.read');
     const { items, ...more } = await this.browse.keyset(id, filter, page);
     return { items: items.map((row) => templateSummary(row, filter.status ?? 'ACTIVE')), ...more };
+  }
+
+  /** As `list`, in an order; each entry with its place, which `after` and `before` are. */
+  async listOrdered(
+    principal: Principal,
+    filter: TemplateFilter,
+    order: BrowseOrder,
+    page: KeysetPage,
+  ): Promise<KeysetListing<{ summary: TemplateSummary; cursor: string }>> {
+    const { id } = authorise(principal, 'template.read');
+    const { items, ...more } = await this.browse.ordered(id, filter, order, page);
+    const status = filter.status ?? 'ACTIVE';
+    return { items: items.map(({ row, cursor }) => ({ summary: templateSummary(row, status), cursor })), ...more };
   }
 
   async count(principal: Principal, filter: TemplateFilter): Promise<number> {

@@ -153,6 +153,38 @@ describe('the checks of a version', () => {
   });
 });
 
+describe('who refers to a datasource', () => {
+  it('names the nodes and checks of this workspace and counts the others, and is null where the datasource is not seen', async () => {
+    for (const name of ['shared', 'hidden']) {
+      await admin.data('POST', '/api/v1/datasources', {
+        name,
+        display_name: name,
+        dialect: 'POSTGRES',
+        jdbc_url: 'jdbc:postgresql://127.0.0.1:9/x',
+        credential: { kind: 'password', username: 'u', secret: 'planted' },
+        workspace: name === 'shared' ? 'default' : 'elsewhere',
+      });
+    }
+    await server.test.database.execute(
+      `UPDATE pipeline_versions SET body_json = '{"nodes": [{"id": "read", "source": "shared"}, {"id": "write", "output": {"datasource": "shared"}}], "checks": [{"id": "sum", "name": "Sum", "datasource": "shared"}]}'
+        WHERE version = 1 AND pipeline_id IN (SELECT id FROM pipelines WHERE name = 'shop/p07')`,
+    );
+    const answer = await data(
+      admin,
+      '{ datasourceReferences(name: "shared") { hiddenCount references { pipeline { name } nodeId checkId pipelineVersion versionStatus } } none: datasourceReferences(name: "hidden") { hiddenCount } }',
+    );
+    expect(answer.none).toBeNull();
+    const { references, hiddenCount } = answer.datasourceReferences;
+    expect(Number(hiddenCount)).toBe(3);
+    expect(references.map(({ nodeId, checkId }: Record<string, string | null>) => [nodeId, checkId])).toEqual([
+      ['read', null],
+      ['write', null],
+      [null, 'sum'],
+    ]);
+    expect(references[0]).toMatchObject({ pipeline: { name: 'shop/p07' }, versionStatus: 'RELEASED' });
+  });
+});
+
 it('logs no error of its own in all of this', () => {
   expect(server.errors).toEqual([]);
 });

@@ -273,6 +273,40 @@ describe('pages', () => {
     expect((await data(admin, page, { first: 0 })).pipelines.nodes).toEqual([]);
   });
 
+  it.each(['CREATED_AT', 'UPDATED_AT', 'NAME'])(
+    'keep an order over pages in both directions, equal stamps by name: %s',
+    async (field) => {
+      await server.test.database.execute(
+        `UPDATE pipelines SET updated_at = TIMESTAMPTZ '2026-01-01Z' + right(name, 1)::int * INTERVAL '1 microsecond' WHERE name LIKE 'many/p%'`,
+      );
+      const query = (direction: string): string =>
+        `query($first: Int, $after: String, $last: Int, $before: String) { pipelines(first: $first, after: $after, last: $last, before: $before, filter: { q: "many/p" }, orderBy: { field: ${field}, direction: ${direction} }) { pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { name } } }`;
+      const walk = async (direction: string): Promise<string[]> => {
+        const names: string[] = [];
+        let after: string | null = null;
+        do {
+          const { pipelines } = await data(admin, query(direction), { first: 20, after });
+          names.push(...pipelines.nodes.map(({ name }: { name: string }) => name));
+          after = pipelines.pageInfo.hasNextPage ? pipelines.pageInfo.endCursor : null;
+        } while (after !== null);
+        return names;
+      };
+      const key = (name: string): string => (field === 'UPDATED_AT' ? `${name.at(-1)}${name}` : name);
+      const ascending = Array.from({ length: PARENTS + 3 }, (_, at) => `many/p${String(at + 1).padStart(3, '0')}`).sort(
+        (a, b) => (key(a) < key(b) ? -1 : 1),
+      );
+      expect(await walk('ASC')).toEqual(ascending);
+      expect(await walk('DESC')).toEqual(ascending.toReversed());
+      const end = (await data(admin, query('DESC'), { last: 2 })).pipelines;
+      expect(end.nodes.map(({ name }: { name: string }) => name)).toEqual(ascending.slice(0, 2).reverse());
+      const before = (await data(admin, query('DESC'), { last: 2, before: end.pageInfo.startCursor })).pipelines;
+      expect(before.nodes.map(({ name }: { name: string }) => name)).toEqual(ascending.slice(2, 4).reverse());
+      expect(codesOf(await ask(admin, query('ASC'), { first: 2, after: end.pageInfo.startCursor }))).toEqual([
+        'graphql.cursor_invalid',
+      ]);
+    },
+  );
+
   it('refuse a cursor of another filter', async () => {
     const { pipelines } = await data(admin, '{ pipelines(first: 1) { pageInfo { endCursor } } }');
     const answer = await ask(

@@ -7,9 +7,11 @@ import { ColumnType } from '../executions/execution.types.js';
 import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
 import { Cursors } from '../paging/cursor.js';
 import { filterOf } from '../schema/filter.js';
+import { PipelineNodes } from '../pipelines/pipeline-nodes.js';
 import { found } from '../schema/lookup.js';
 import { Cost, RootField } from '../schema/root-field.js';
 import { DatasourceNodes } from './datasource-nodes.js';
+import { ReferenceListType } from './reference.types.js';
 import { DatasourceFilterInput } from './datasource.inputs.js';
 import {
   DatasourceConnection,
@@ -30,6 +32,7 @@ export class DatasourceResolver {
     private readonly introspection: IntrospectionService,
     private readonly catalog: AnnotatedCatalog,
     private readonly nodes: DatasourceNodes,
+    private readonly pipelines: PipelineNodes,
   ) {}
 
   @Query(() => DatasourceType, { nullable: true })
@@ -66,6 +69,28 @@ export class DatasourceResolver {
     @Args('name') name: string,
   ): Promise<DatasourceGrantType[]> {
     return (await this.service.grants(caller, name)).map((view) => this.nodes.grant(view));
+  }
+
+  /** Null for a datasource that is absent or not granted. */
+  @Query(() => ReferenceListType)
+  @RootField('datasource.read')
+  async datasourceReferences(
+    @Context('principal') caller: Principal,
+    @Args('name') name: string,
+  ): Promise<ReferenceListType | null> {
+    const report = await found(this.service.referencesTo(caller, name));
+    return (
+      report && {
+        references: report.references.map((each) => ({
+          pipeline: (_args, context) => this.pipelines.load(context, each.pipeline_id),
+          nodeId: each.node_id ?? null,
+          checkId: each.check_id ?? null,
+          pipelineVersion: each.pipeline_version,
+          versionStatus: each.version_status,
+        })),
+        hiddenCount: report.hidden,
+      }
+    );
   }
 
   @Query(() => SchemaListType)

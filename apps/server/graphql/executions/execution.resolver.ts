@@ -1,10 +1,10 @@
 import { Args, Context, Int, Mutation, Parent, Query, ResolveField, Resolver, ID } from '@nestjs/graphql';
 import { ExecutionEvents, ExecutionResults, ExecutionService, Launcher } from '#libs/executions';
-import type { Principal } from '#libs/kernel';
+import type { KeysetPage, Principal } from '#libs/kernel';
 import { OperationContext } from '../engine/operation-context.js';
 import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
 import { Cursors } from '../paging/cursor.js';
-import { pageOfList } from '../paging/list-page.js';
+import { pageOfList, turned, turnedPage } from '../paging/list-page.js';
 import { PipelineType } from '../pipelines/pipeline.types.js';
 import { Long } from '../scalars/long.scalar.js';
 import { filterOf } from '../schema/filter.js';
@@ -17,6 +17,7 @@ import {
   ExecutionConnection,
   ExecutionEventConnection,
   ExecutionFilterInput,
+  ExecutionOrderInput,
   ExecutionPayload,
   ExecutionType,
   ResultPageType,
@@ -46,17 +47,21 @@ export class ExecutionResolver {
     return this.nodes.load(context, id);
   }
 
-  /** Newest first. */
+  /** Newest first, unless ordered otherwise. */
   @Query(() => ExecutionConnection, { name: 'executions' })
   @RootField('execution.read')
   async list(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
     @Args('filter', { type: () => ExecutionFilterInput, nullable: true }) given?: ExecutionFilterInput | null,
+    @Args('orderBy', { type: () => ExecutionOrderInput, nullable: true }) orderBy?: ExecutionOrderInput | null,
   ): Promise<Connection<ExecutionType>> {
     const filter = filterOf(given);
-    const cursors = new Cursors('executions', filter);
-    const listing = await this.executions.listKeyset(caller, filter, cursors.page(page));
+    const oldestFirst = orderBy?.direction === 'ASC';
+    const cursors = new Cursors('executions', { ...filter, oldestFirst });
+    const asked = cursors.page(page);
+    const read = (wanted: KeysetPage) => this.executions.listKeyset(caller, filter, wanted);
+    const listing = oldestFirst ? turned(await read(turnedPage(asked))) : await read(asked);
     return this.nodes.connection(listing, cursors, { count: () => this.executions.count(caller, filter) });
   }
 

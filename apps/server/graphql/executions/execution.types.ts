@@ -9,7 +9,15 @@ import { JsonText } from '../scalars/json-text.scalar.js';
 import { Json } from '../scalars/json.scalar.js';
 import { Long } from '../scalars/long.scalar.js';
 import { DateTime } from '../scalars/text.scalars.js';
-import { ExecutionStatusEnum, ExecutionTriggerEnum, LogicalTypeEnum, NodeStatusEnum } from '../schema/enums.js';
+import {
+  ExecutionOrderFieldEnum,
+  ExecutionStatusEnum,
+  ExecutionTriggerEnum,
+  LogicalTypeEnum,
+  NodeStatusEnum,
+  OrderDirectionEnum,
+} from '../schema/enums.js';
+import type { OrderDirection } from '../schema/order.js';
 import { NodeInterface } from '../schema/node.interface.js';
 
 @ObjectType('Column')
@@ -235,6 +243,15 @@ export class ExecutionFilterInput {
 
   @Field(() => ID, { nullable: true })
   rootExecutionId?: string | null;
+}
+
+@InputType('ExecutionOrder')
+export class ExecutionOrderInput {
+  @Field(() => ExecutionOrderFieldEnum)
+  field!: 'started_at';
+
+  @Field(() => OrderDirectionEnum)
+  direction!: OrderDirection;
 }
 
 @InputType()

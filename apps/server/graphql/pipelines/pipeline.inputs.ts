@@ -2,6 +2,10 @@ import { Field, ID, InputType, Int } from '@nestjs/graphql';
 import type { EntityStatus } from '#libs/lifecycle';
 import { JsonText } from '../scalars/json-text.scalar.js';
 import { EntityStatusEnum } from '../schema/enums.js';
+import { BrowseOrderInput } from '../schema/order.js';
+
+@InputType('PipelineOrder')
+export class PipelineOrderInput extends BrowseOrderInput {}
 
 @InputType('PipelineFilter')
 export class PipelineFilterInput {

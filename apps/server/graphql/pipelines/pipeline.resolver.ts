@@ -9,9 +9,10 @@ import { filterOf } from '../schema/filter.js';
 import { jsonOf } from '../schema/json-input.js';
 import { found } from '../schema/lookup.js';
 import { EMPTY_PAGE } from '../schema/page-of-parent.js';
+import { browseOrder } from '../schema/order.js';
 import { RootField } from '../schema/root-field.js';
 import { PipelineNodes } from './pipeline-nodes.js';
-import { PipelineFilterInput } from './pipeline.inputs.js';
+import { PipelineFilterInput, PipelineOrderInput } from './pipeline.inputs.js';
 import {
   PipelineConnection,
   PipelineLevelType,
@@ -49,19 +50,22 @@ export class PipelineResolver {
     return view && this.nodes.load(context, view.id);
   }
 
+  /** By name, unless ordered otherwise. */
   @Query(() => PipelineConnection)
   @RootField('pipeline.read')
   async pipelines(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
     @Args('filter', { type: () => PipelineFilterInput, nullable: true }) given?: PipelineFilterInput | null,
+    @Args('orderBy', { type: () => PipelineOrderInput, nullable: true }) orderBy?: PipelineOrderInput | null,
   ): Promise<Connection<PipelineType>> {
     const filter = filterOf(given);
-    const cursors = new Cursors('pipelines', filter);
-    return toConnection(await this.reading.listKeyset(caller, filter, cursors.page(page)), {
+    const order = browseOrder(orderBy);
+    const cursors = new Cursors('pipelines', { ...filter, order });
+    return toConnection(await this.reading.listOrdered(caller, filter, order, cursors.page(page)), {
       cursors,
-      keyOf: ({ name }) => name,
-      nodeOf: (summary) => this.nodes.pipeline(summary),
+      keyOf: ({ cursor }) => cursor,
+      nodeOf: ({ summary }) => this.nodes.pipeline(summary),
       count: () => this.reading.count(caller, filter),
     });
   }

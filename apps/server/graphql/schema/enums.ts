@@ -66,3 +66,7 @@ export const CheckVerdictEnum = wireEnum('CheckVerdict', ['pass', 'fail', 'error
 export const CheckViaEnum = wireEnum('CheckVia', ['mcp', 'rest', 'ui', 'release']);
 export const MailKindEnum = wireEnum('MailKind', ['welcome', 'password_reset', 'new_user']);
 export const MailStatusEnum = wireEnum('MailStatus', ['PENDING', 'SENT', 'FAILED']);
+
+export const OrderDirectionEnum = wireEnum('OrderDirection', ['ASC', 'DESC']);
+export const OrderFieldEnum = wireEnum('OrderField', ['name', 'created_at', 'updated_at']);
+export const ExecutionOrderFieldEnum = wireEnum('ExecutionOrderField', ['started_at']);

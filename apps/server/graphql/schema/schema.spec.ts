@@ -116,6 +116,7 @@ describe('the schema', () => {
       'Query.datasourceColumns',
       'Query.datasourceGrants',
       'Query.sessions',
+      'ReferenceList.references',
       'ResultPage.schema',
       'Table.facts',
       'TableList.tables',

@@ -3,6 +3,10 @@ import type { EntityStatus } from '#libs/lifecycle';
 import type { Dialect } from '#libs/typesystem';
 import { JsonText } from '../scalars/json-text.scalar.js';
 import { DialectEnum, EntityStatusEnum } from '../schema/enums.js';
+import { BrowseOrderInput } from '../schema/order.js';
+
+@InputType('TemplateOrder')
+export class TemplateOrderInput extends BrowseOrderInput {}
 
 @InputType('TemplateFilter')
 export class TemplateFilterInput {

@@ -8,10 +8,11 @@ import { JsonText } from '../scalars/json-text.scalar.js';
 import { Json } from '../scalars/json.scalar.js';
 import { jsonOf } from '../schema/json-input.js';
 import { EMPTY_PAGE } from '../schema/page-of-parent.js';
+import { browseOrder } from '../schema/order.js';
 import { RootField } from '../schema/root-field.js';
 import { filterOf } from '../schema/filter.js';
 import { TemplateNodes } from './template-nodes.js';
-import { TemplateFilterInput } from './template.inputs.js';
+import { TemplateFilterInput, TemplateOrderInput } from './template.inputs.js';
 import {
   TemplateConnection,
   TemplateLevelType,
@@ -34,19 +35,22 @@ export class TemplateResolver {
     return this.nodes.load(context, name);
   }
 
+  /** By name, unless ordered otherwise. */
   @Query(() => TemplateConnection)
   @RootField('template.read')
   async templates(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
     @Args('filter', { type: () => TemplateFilterInput, nullable: true }) given?: TemplateFilterInput | null,
+    @Args('orderBy', { type: () => TemplateOrderInput, nullable: true }) orderBy?: TemplateOrderInput | null,
   ): Promise<Connection<TemplateType>> {
     const filter = filterOf(given);
-    const cursors = new Cursors('templates', filter);
-    return toConnection(await this.reading.listKeyset(caller, filter, cursors.page(page)), {
+    const order = browseOrder(orderBy);
+    const cursors = new Cursors('templates', { ...filter, order });
+    return toConnection(await this.reading.listOrdered(caller, filter, order, cursors.page(page)), {
       cursors,
-      keyOf: ({ id }) => id,
-      nodeOf: (summary) => this.nodes.template(summary),
+      keyOf: ({ cursor }) => cursor,
+      nodeOf: ({ summary }) => this.nodes.template(summary),
       count: () => this.reading.count(caller, filter),
     });
   }
