@@ -38,6 +38,31 @@ mutation Run($id: ID!, $parameters: JsonText) {
     variables: `{ "id": "", "parameters": "{}" }`,
   },
   {
+    query: `# The result of a run: its columns and the first rows.
+query Result($id: ID!) {
+  execution(id: $id) {
+    status
+    error { code userMessage }
+    result(limit: 20) { schema { name type } rows totalRows hasMore }
+  }
+}
+`,
+    variables: `{ "id": "" }`,
+  },
+  {
+    query: `# Templates with the pipelines that use them, and the nodes that could pin a newer release.
+query Templates {
+  templates(first: 10, orderBy: { field: UPDATED_AT, direction: DESC }) {
+    nodes {
+      name
+      currentVersion
+      usedBy(first: 5) { totalCount nodes { number pipeline { name } upgradeAvailable } }
+    }
+  }
+}
+`,
+  },
+  {
     query: `# Every event of a run, live or replayed.
 subscription Events($id: ID!) {
   executionEvents(executionId: $id) { eventId type timestamp payload }

@@ -6,6 +6,7 @@ import { Deployment } from '../fixtures/deployment.js';
 import { ask, codesOf, data } from '../fixtures/graphql.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 
+const EXAMPLES = new URL('../../apps/graphiql/examples.js', import.meta.url);
 const BIG = '9223372036854775807';
 const HOSTILE = `x'; DROP TABLE t; -- "😀"`;
 
@@ -186,6 +187,49 @@ describeWithProgram('redis-server', 'the main job over GraphQL', (redis) => {
       ['next', 'SUCCESS'],
       ['complete', undefined],
     ]);
+  });
+
+  it('runs every saved example of the console with the ids of this workspace filled in', async () => {
+    const filled = (variables: string): Record<string, string> => {
+      const given = JSON.parse(variables) as Record<string, string>;
+      return 'parameters' in given
+        ? { id: pipelineId, parameters: `{"note": "x", "big": "${BIG}"}` }
+        : { id: executionId };
+    };
+    const { examples } = (await import(EXAMPLES.href)) as { examples: { query: string; variables?: string }[] };
+    for (const { query, variables = '{}' } of examples) {
+      const operation = { query, variables: filled(variables) };
+      if (/^subscription/m.test(query)) {
+        const frames = await collect(admin.events('POST', '/graphql/stream', operation));
+        expect([query, frames.filter(({ data: payload }) => payload?.errors !== undefined)]).toEqual([query, []]);
+        expect(frames.length).toBeGreaterThan(1);
+      } else {
+        const answer = await ask(admin, query, operation.variables);
+        expect([query, codesOf(answer)]).toEqual([query, []]);
+        expect(Object.values(answer.body.data)).not.toContain(null);
+      }
+    }
+    expect(examples.length).toBeGreaterThan(5);
+  });
+
+  it('lists runs from either end', async () => {
+    const list = async (args: string): Promise<{ ids: string[]; next: boolean; cursor: string }> => {
+      const { executions } = await data(
+        admin,
+        `{ executions(${args}) { pageInfo { hasNextPage endCursor } nodes { id } } }`,
+      );
+      const ids = executions.nodes.map(({ id }: { id: string }) => id);
+      return { ids, next: executions.pageInfo.hasNextPage, cursor: executions.pageInfo.endCursor };
+    };
+    const newest = (await list('first: 50')).ids;
+    expect(newest.length).toBeGreaterThan(1);
+    const oldestFirst = 'orderBy: { field: STARTED_AT, direction: ASC }';
+    expect((await list(oldestFirst)).ids).toEqual(newest.toReversed());
+    const first = await list(`first: 1, ${oldestFirst}`);
+    expect([first.ids, first.next]).toEqual([[executionId], true]);
+    const rest = await list(`first: 50, after: "${first.cursor}", ${oldestFirst}`);
+    expect([rest.ids, rest.next]).toEqual([newest.toReversed().slice(1), false]);
+    expect((await list(`last: 1, ${oldestFirst}`)).ids).toEqual(newest.slice(0, 1));
   });
 
   it('refuses on a stream as a result and an end, so that clients do not reconnect', async () => {
