@@ -1,5 +1,7 @@
 const DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 const FIRST_BYTES = 16 * 1024;
+/** Offsets are 32 bits wide; one that wrapped would point an engine anywhere. */
+const MAX_BYTES = 2 ** 31 - 1;
 /** Below this many bytes a loop copies faster than a call that copies. */
 const SHORT = 24;
 
@@ -55,11 +57,12 @@ export class Utf8Texts {
     this.#at = this.startOf(row);
   }
 
-  /** Makes room for `count` more bytes. */
+  /** Makes room for `count` more bytes. @throws RangeError beyond 2 GiB in one batch */
   reserve(count: number): void {
     const wanted = this.#at + count;
     if (wanted <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.bytes.length * 2, wanted));
+    if (wanted > MAX_BYTES) throw new RangeError('the texts of one column in one batch take more than 2 GiB');
+    const grown = new Uint8Array(Math.min(Math.max(this.bytes.length * 2, wanted), MAX_BYTES));
     grown.set(this.bytes.subarray(0, this.#at));
     this.bytes = grown;
   }
