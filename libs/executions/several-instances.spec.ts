@@ -178,7 +178,15 @@ function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
           WHERE root_execution_id = $1 ORDER BY started_at`,
         [executionId],
       );
-    await eventually('the child', async () => (await family()).length === 2);
+    await eventually('the child, told by its parent’s row', async () => {
+      const told = await db.database.query(
+        `SELECT FROM pipeline_executions p JOIN pipeline_executions c ON c.parent_execution_id = p.execution_id
+          WHERE p.execution_id = $1 AND p.node_stats_json->0->>'child_execution_id' = c.execution_id::text
+            AND c.node_stats_json->0->>'status' = 'RUNNING'`,
+        [executionId],
+      );
+      return told.length === 1;
+    });
     // The child began just before its instance died: its own beat is still young.
     await db.database.execute(
       `UPDATE pipeline_executions SET heartbeat_at = NOW() - INTERVAL '1 hour' WHERE execution_id = $1`,

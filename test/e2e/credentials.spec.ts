@@ -184,9 +184,11 @@ describeWithProgram('redis-server', 'who may come in', (redis) => {
         headers: { ...HTML.headers, Cookie: 'dp_session=x' },
       });
       expect([stale.status, stale.headers.get('Location')]).toEqual([302, '/login?return_to=%2Fpipelines']);
-      for (const path of ['/api/nothing', '/mcp', '/.well-known/x', '/graphql/x']) {
+      for (const path of ['/api/nothing', '/.well-known/x', '/graphql/x']) {
         expectRefusal(path, await nobody.call('GET', path, undefined, HTML), 401, 'auth.api_key.missing');
       }
+      expectRefusal('/mcp', await nobody.call('GET', '/mcp', undefined, HTML), 405, 'request.method_not_allowed');
+      expectRefusal('/mcp', await nobody.call('POST', '/mcp', {}, HTML), 401, 'auth.api_key.missing');
       expectRefusal('a program', await nobody.call('GET', '/pipelines'), 401, 'auth.api_key.missing');
     });
 

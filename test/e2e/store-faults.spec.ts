@@ -157,7 +157,7 @@ describeWithProgram('redis-server', 'Redis fails under two servers', (redis) => 
   it('frozen: nothing hangs, what needs it is refused, what does not goes on', async () => {
     const stream = await EventStream.run(onA, scene.silent, { seconds: 1 });
     await scene.untilSleeping(2);
-    deployment.redis.freeze();
+    await deployment.redis.freeze();
     try {
       const answers = await Promise.all([onA, onB].map((client) => client.call('GET', '/api/v1/pipelines')));
       expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual([
@@ -179,7 +179,7 @@ describeWithProgram('redis-server', 'Redis fails under two servers', (redis) => 
     const leaving = await deployment.addServer();
     const id = await scene.launch(onA.on(leaving.baseUrl), scene.sleeping, { seconds: 60 });
     await scene.untilSleeping(1);
-    deployment.redis.freeze();
+    await deployment.redis.freeze();
     try {
       expect(await leaving.end('SIGTERM')).toBe(0);
     } finally {

@@ -153,7 +153,7 @@ describeWithProgram('redis-server', 'the store on Redis', (program) => {
 
     it('a server that hangs counts as down: a caller waits two seconds, not for ever', async () => {
       const store = await open(victim.url);
-      victim.freeze();
+      await victim.freeze();
       const outcome = await store.health().catch((error: unknown) => error);
       victim.thaw();
       expect(outcome).toMatchObject({ name: 'TransientUnavailable', reason: 'down' });
@@ -162,7 +162,7 @@ describeWithProgram('redis-server', 'the store on Redis', (program) => {
 
     it('a caller that gives up does not wait for the hanging server', async () => {
       const store = await open(victim.url);
-      victim.freeze();
+      await victim.freeze();
       const abort = new AbortController();
       const waiting = store.hasWatcher('e', abort.signal);
       const reason = new TypeError('left');

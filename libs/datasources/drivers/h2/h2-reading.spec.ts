@@ -250,7 +250,7 @@ describeWithProgram('h2.jar', 'reading H2', (jar) => {
 
   it('a server that falls silent is given up after socketTimeout', async () => {
     const patient = await bench.connect(bench.options('?socketTimeout=1'));
-    bench.server.freeze();
+    await bench.server.freeze();
     try {
       await expect(cellOf(patient, 'SELECT 1')).rejects.toMatchObject({ kind: 'connection', driverCode: 'ETIMEDOUT' });
       await expect(connection.ping(100)).rejects.toMatchObject({ kind: 'cancelled' });

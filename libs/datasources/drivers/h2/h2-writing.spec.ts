@@ -116,7 +116,7 @@ describeWithProgram('h2.jar', 'writing to H2 and looking into it', (jar) => {
   it('a lost connection during COMMIT leaves the outcome open', async () => {
     const writer = await begin();
     await writer.write(batchOf([N, S], [[1, 'a']]));
-    bench.server.freeze();
+    await bench.server.freeze();
     const committing = expect(writer.commit()).rejects.toMatchObject({ commitUnknown: true });
     connection.destroy();
     bench.server.thaw();

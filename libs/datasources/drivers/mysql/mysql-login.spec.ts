@@ -100,7 +100,7 @@ describeWithProgram('mariadbd', 'logging in to MariaDB', (program) => {
   it('a server that falls silent is given up after socketTimeout, and a ping after its own time', async () => {
     const connection = await plain.connect(plain.options('?socketTimeout=300'));
     const other = await plain.connect();
-    plain.server.freeze();
+    await plain.server.freeze();
     try {
       await expect(cellOf(connection, 'SELECT 1')).rejects.toMatchObject({
         kind: 'connection',
