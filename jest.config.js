@@ -15,7 +15,8 @@ export default {
     '^#libs/(.*)$': '<rootDir>/libs/$1/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  testTimeout: 30000,
+  // Two workers and real servers share two cores: what takes a second by itself may take twenty.
+  testTimeout: 90000,
   maxWorkers: 2,
   // DuckDB's reference reaper is a thread that never ends by itself; without this every worker waits for it.
   forceExit: true,

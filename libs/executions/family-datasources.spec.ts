@@ -41,7 +41,7 @@ beforeAll(async () => {
   admin.workspace!.flags = { author: true, promoter: true, admin: true };
   admin.workspace!.superAdmin = true;
   wide = await register('wide', {});
-  narrow = await register('narrow', { hikari: { maximumPoolSize: 1, minimumIdle: 0, connectionTimeout: 500 } });
+  narrow = await register('narrow', { hikari: { maximumPoolSize: 1, minimumIdle: 0, connectionTimeout: 3000 } });
 }, 90_000);
 
 afterEach(async () => {
