@@ -1,20 +1,31 @@
 import type { EventFrame, ExecutionEvents } from '#libs/executions';
-import { isJsonObject, readJson, type JsonObject, type Principal } from '#libs/kernel';
+import { isJsonObject, Logger, readJson, type JsonObject, type Principal } from '#libs/kernel';
 import type { ToolCall } from '../tool.js';
 
 /** Tells a waiting client about each event of a run, from whichever instance runs it. */
 export class ProgressTeller {
-  constructor(private readonly events: ExecutionEvents) {}
+  constructor(
+    private readonly events: Pick<ExecutionEvents, 'watch'>,
+    private readonly log: Logger,
+  ) {}
 
-  /** Resolves at the last event, or when the client has left. */
+  /**
+   * Resolves at the last event, or when the client has left. Never rejects: a run is not undone by what could not be told
+   * of it, and its answer is still to come.
+   */
   async tell(
     principal: Principal,
     executionId: string,
     progress: NonNullable<ToolCall['progress']>,
     signal: AbortSignal,
   ): Promise<void> {
-    const watch = await this.events.watch(principal, executionId, { after: 0, signal, attach: true });
-    for await (const frame of watch.frames) await progress({ progress: frame.eventId, message: sentence(frame) });
+    try {
+      const watch = await this.events.watch(principal, executionId, { after: 0, signal, attach: true });
+      for await (const frame of watch.frames) await progress({ progress: frame.eventId, message: sentence(frame) });
+    } catch (error) {
+      if (signal.aborted) return;
+      this.log.warn('The progress of a run is told no further.', { execution_id: executionId, error });
+    }
   }
 }
 

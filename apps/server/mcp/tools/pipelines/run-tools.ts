@@ -8,7 +8,7 @@ import {
   type Launched,
   type TerminalOutcome,
 } from '#libs/executions';
-import { Configuration, newId, PenstockError, RawJson, type JsonObject, type Principal } from '#libs/kernel';
+import { Configuration, Logger, newId, PenstockError, RawJson, type JsonObject, type Principal } from '#libs/kernel';
 import { INLINE_CHARS } from '../inline-cap.js';
 import { serve, type ToolCall, type ToolFamily } from '../tool.js';
 import { refusalBody, RefusedResult } from '../tool-result.js';
@@ -37,8 +37,9 @@ export class RunTools implements ToolFamily {
     private readonly results: ExecutionResults,
     events: ExecutionEvents,
     configuration: Configuration,
+    log: Logger,
   ) {
-    this.#progress = new ProgressTeller(events);
+    this.#progress = new ProgressTeller(events, log);
     this.#baseUrl = configuration.get('datapipelines.auth.base-url') ?? '';
   }
 
