@@ -107,6 +107,10 @@ describe('an Iceberg table', () => {
     }
     writeFileSync(root('metadata', 'v10.metadata.json'), '{"schemas": '.repeat(10));
     expect((await refusal(register('bad'))).details['reason']).toMatch(/JSON/);
+    writeFileSync(root('metadata', 'v11.metadata.json'), '{}'.padEnd(8 * 1024 * 1024 + 1));
+    expect((await refusal(register('bad'))).details['reason']).toMatch(/larger than 8 MiB/);
+    mkdirSync(root('metadata', 'v12.metadata.json'));
+    expect((await refusal(register('bad'))).details['reason']).toMatch(/no plain file/);
     expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).count).toBe(0);
   });
 });

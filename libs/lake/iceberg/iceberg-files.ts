@@ -17,7 +17,11 @@ import { avroRows } from './avro-rows.js';
 import { icebergSql, type FileColumns } from './iceberg-sql.js';
 import { readTableMetadata } from './table-metadata.js';
 
-const MAX_METADATA_BYTES = 64 * 1024 * 1024;
+/** Read while everybody waits: 64 MiB would hold the process for seconds. */
+const MAX_METADATA_MIB = 8;
+/** Decoded in a thread of their own. */
+const MAX_MANIFEST_MIB = 64;
+const MIB = 1024 * 1024;
 const DELETED = 2;
 
 /** Iceberg tables of this machine, read by field ids; whatever could make a row wrong is a problem instead. */
@@ -30,7 +34,7 @@ export class IcebergFiles implements TableResolver {
   async resolve({ location }: { location: string }, surroundings: ScanSurroundings): Promise<TableScan> {
     const { signal } = surroundings;
     const { metadataFile, root } = await this.#found(location);
-    const metadata = readTableMetadata((await bounded(metadataFile)).toString('utf8'));
+    const metadata = readTableMetadata((await bounded(metadataFile, MAX_METADATA_MIB)).toString('utf8'));
     const paths = metadata.manifestList === null ? [] : await this.#liveFiles(root, metadata.manifestList, signal);
     const columns = paths.length === 0 ? [] : await fileColumns(paths, surroundings);
     return {
@@ -59,7 +63,7 @@ export class IcebergFiles implements TableResolver {
 
   async #liveFiles(root: string, manifestList: string, signal: AbortSignal): Promise<string[]> {
     const rows = async (uri: string, length?: JsonValue): Promise<JsonObject[]> => {
-      const bytes = await bounded(await inside(root, pathOf(uri)));
+      const bytes = await bounded(await inside(root, pathOf(uri)), MAX_MANIFEST_MIB);
       if (length !== undefined && String(length) !== String(bytes.length))
         throw new TableProblem('A manifest is longer or shorter than its list says.');
       return (await avroRows(bytes, this.maxFiles, signal)).filter((row): row is JsonObject =>
@@ -115,11 +119,12 @@ async function inside(root: string, path: string): Promise<string> {
   return real;
 }
 
-async function bounded(path: string): Promise<Buffer> {
+async function bounded(path: string, mostMib: number): Promise<Buffer> {
   const found = await stat(path);
   // A pipe would keep its reader for ever.
   if (!found.isFile()) throw new TableProblem('A metadata file is no plain file.');
-  if (found.size > MAX_METADATA_BYTES) throw new TableProblem('A metadata file is too large.');
+  if (found.size > mostMib * MIB)
+    throw new TableProblem(`A metadata file is larger than ${mostMib} MiB; expire old snapshots of the table.`);
   return await readFile(path);
 }
 
