@@ -1,4 +1,5 @@
 import type { BenchPath } from './bench-path.js';
+import { browseLevel } from './browse-level.js';
 import { ftlRender } from './ftl-render.js';
 import { factsListing } from './facts-listing.js';
 import { loginsBesideEndpoint } from './logins-beside-endpoint.js';
@@ -22,6 +23,7 @@ export const PATHS: readonly BenchPath[] = [
   publishedEndpoint,
   validateDocument,
   ftlRender,
+  browseLevel,
   factsListing,
   loginsBesideEndpoint,
   warmKey,

@@ -119,8 +119,11 @@ export class PipelineBrowseRepository {
     status: EntityStatus,
     page: OffsetPage,
   ): Promise<Listing<PipelineSummaryRow> & { folders: { segment: string; count: number }[] }> {
-    const entries = await this.#page(levelSelection(workspaceId, prefix, status), page);
-    return { ...entries, folders: await this.folders(workspaceId, prefix, status) };
+    const [entries, folders] = await Promise.all([
+      this.#page(levelSelection(workspaceId, prefix, status), page),
+      this.folders(workspaceId, prefix, status),
+    ]);
+    return { ...entries, folders };
   }
 
   async #page(selection: Selection, page: OffsetPage): Promise<Listing<PipelineSummaryRow>> {

@@ -121,24 +121,25 @@ export class TemplateReading {
     return this.browse.count(id, filter);
   }
 
-  /** One level of the tree, by key: `after` and `before` are names. An unknown or illegal prefix is an empty level. */
+  /**
+   * One level of the tree, by key: `after` and `before` are names. An unknown or illegal prefix is an empty level.
+   * The folders, which count their whole subtrees, are read when they are asked for.
+   */
   async treeKeyset(
     principal: Principal,
     prefix: string,
     page: KeysetPage,
-  ): Promise<KeysetListing<TemplateSummary> & { folders: Folder[]; count: () => Promise<number> }> {
+  ): Promise<KeysetListing<TemplateSummary> & { folders: () => Promise<Folder[]>; count: () => Promise<number> }> {
     const { id } = authorise(principal, 'template.read');
     if (!isBrowsePrefix(prefix)) {
-      return { items: [], hasNext: false, hasPrevious: false, folders: [], count: () => Promise.resolve(0) };
+      const empty = { items: [], hasNext: false, hasPrevious: false };
+      return { ...empty, folders: () => Promise.resolve([]), count: () => Promise.resolve(0) };
     }
-    const [folders, { items, ...more }] = await Promise.all([
-      this.browse.folders(id, prefix, 'ACTIVE'),
-      this.browse.levelKeyset(id, prefix, 'ACTIVE', page),
-    ]);
+    const { items, ...more } = await this.browse.levelKeyset(id, prefix, 'ACTIVE', page);
     return {
       items: items.map((row) => templateSummary(row, 'ACTIVE')),
       ...more,
-      folders: folders.map((row) => folder(prefix, row)),
+      folders: async () => (await this.browse.folders(id, prefix, 'ACTIVE')).map((row) => folder(prefix, row)),
       count: () => this.browse.levelCount(id, prefix, 'ACTIVE'),
     };
   }

@@ -149,7 +149,7 @@ export class PipelineLevelType {
   prefix!: string;
 
   @Field(() => [FolderType])
-  folders!: FolderType[];
+  folders!: Lazy<FolderType[]>;
 
   @Field(() => PipelineConnection)
   pipelines!: Connection<PipelineType>;

@@ -93,7 +93,7 @@ export class TemplateLevelType {
   prefix!: string;
 
   @Field(() => [FolderType])
-  folders!: FolderType[];
+  folders!: Lazy<FolderType[]>;
 
   @Field(() => TemplateConnection)
   templates!: Connection<TemplateType>;
