@@ -52,10 +52,11 @@ async function served(launch: Launch, rows: () => Promise<string> = async () => 
     registry,
     { released: () => Promise.resolve(released) } as unknown as PipelineCatalog,
     { judge: () => Promise.resolve({ ok: true }) } as unknown as ReadOnlyPipelines,
-    { launch } as unknown as Launcher,
+    { launch, resultTtlSeconds: (asked?: number) => asked ?? 300 } as unknown as Launcher,
     { firstPageJson: rows } as unknown as ExecutionResults,
     journal,
     new AuditObserver(journal, new SilentLogger()),
+    { now: () => new Date('2026-02-28T23:59:30.000Z') },
   );
   const answer = await server.serve(principal, { rawPath: '/api/x/a', query: [] }).then(
     ({ kind }) => kind as string,

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { AuditJournal, AuditObserver } from '#libs/audit';
 import { ExecutionResults, Launcher, type TerminalOutcome } from '#libs/executions';
 import { authorise, workspaceOf } from '#libs/identity';
-import { newId, PenstockError, type Failure, type Principal } from '#libs/kernel';
+import { Clock, newId, PenstockError, type Failure, type Principal } from '#libs/kernel';
 import {
   bindTextParameters,
+  callerNode,
   PipelineCatalog,
   ReadOnlyPipelines,
   type BoundParameters,
@@ -24,9 +25,10 @@ export interface ServeRequest {
   resultPageRows?: number;
 }
 
-/** `data`: the body's JSON text. `running`: the timeout passed, the run goes on. */
+/** `data`: the body's JSON text. `running`: the timeout passed, the run goes on; its rows are kept until `expiresAt` at least. */
 export type ServeOutcome =
-  { kind: 'data'; executionId: string; json: string } | { kind: 'running'; executionId: string };
+  | { kind: 'data'; executionId: string; json: string }
+  | { kind: 'running'; executionId: string; expiresAt: string | null };
 
 /** Serves published endpoints, step by step in the order of 03 §7. */
 @Injectable()
@@ -39,6 +41,7 @@ export class EndpointServer {
     private readonly results: ExecutionResults,
     private readonly journal: AuditJournal,
     private readonly observer: AuditObserver,
+    private readonly clock: Clock,
   ) {}
 
   /** The endpoint a key may call at this path, with the path's variables. One 404 for unknown, disabled and foreign. */
@@ -82,7 +85,7 @@ export class EndpointServer {
       const outcome = await within(launched.finished, endpoint.timeoutSeconds * 1000);
       if (!outcome) {
         await ended('accepted');
-        return { kind: 'running', executionId };
+        return { kind: 'running', executionId, expiresAt: this.#keptUntil(pipeline, request.resultTtlSeconds) };
       }
       if (outcome.status !== 'SUCCESS') throw failureOf(outcome);
       const json = await this.results.firstPageJson(outcome, request.resultPageRows);
@@ -92,6 +95,12 @@ export class EndpointServer {
       await ended('failed');
       throw error;
     }
+  }
+
+  /** The result is kept from its publication on, which is later than now: until then at least. */
+  #keptUntil({ document }: RunnableVersion, asked: number | undefined): string | null {
+    if (!callerNode(document)) return null;
+    return new Date(this.clock.now().getTime() + this.launcher.resultTtlSeconds(asked) * 1000).toISOString();
   }
 
   /** The deepest node with a binding decides; with none, user keys pass and endpoint keys do not (04 §6.3). */

@@ -28,9 +28,9 @@ describe('reading', () => {
       ids.unshift(executionId);
     }
     const { items, total } = await server.service.list(me, {}, { offset: 0, limit: 50 });
-    expect(items.map(({ execution_id }) => execution_id)).toEqual(ids);
+    expect(items.map(({ execution }) => execution.execution_id)).toEqual(ids);
     expect(total).toBe(7);
-    expect(items.every(({ draft_run }) => draft_run)).toBe(true);
+    expect(items.every(({ execution }) => execution.draft_run)).toBe(true);
     const walked: string[] = [];
     for (let after: string | undefined; ;) {
       const page = await server.service.listKeyset(me, {}, { first: 3, after });

@@ -60,10 +60,11 @@ export class ServingController {
       response.status(200).end(outcome.json);
       return;
     }
-    const status = `${this.#baseUrl}/api/v1/executions/${outcome.executionId}`;
+    const { executionId: execution_id, expiresAt: expires_at } = outcome;
+    const status = `${this.#baseUrl}/api/v1/executions/${execution_id}`;
     response.status(202);
     response.setHeader('Location', status);
     response.setHeader('Retry-After', '5');
-    response.end(writeJson({ execution_id: outcome.executionId, status_url: status, result_url: `${status}/result` }));
+    response.end(writeJson({ execution_id, status_url: status, result_url: `${status}/result`, expires_at }));
   }
 }

@@ -180,6 +180,12 @@ export class ExecutionInstance implements ChildHost {
     throw new PenstockError('server.draining', { details: { retry_after_seconds: 5 } });
   }
 
+  /** How long a result is kept, counted from its publication: what was asked for, within the operator's bounds. */
+  resultTtlSeconds(asked: number | undefined): number {
+    const { result } = this.settings;
+    return Math.min(Math.max(asked ?? result.ttlDefaultSeconds, result.ttlMinSeconds), result.ttlMaxSeconds);
+  }
+
   /** The run of a row that was just inserted. */
   prepare(facts: RunFacts): ExecutionRun {
     const { executionId, values, startedAt, pipeline } = facts;
@@ -191,11 +197,7 @@ export class ExecutionInstance implements ChildHost {
       pipeline,
       context,
       clock: new RunClock(startedAt),
-      resultTtlSeconds: clamp(
-        facts.resultTtlSeconds ?? result.ttlDefaultSeconds,
-        result.ttlMinSeconds,
-        result.ttlMaxSeconds,
-      ),
+      resultTtlSeconds: this.resultTtlSeconds(facts.resultTtlSeconds),
       resultPageRows: clamp(facts.resultPageRows ?? result.pageRows, 1, result.pageMaxRows),
     };
     const state = new RunState(plan, this.hub.open(executionId), (log) => this.hub.appended(log));

@@ -77,6 +77,11 @@ export class Launcher {
     }
   }
 
+  /** Seconds the result of such a launch is kept, counted from its publication. */
+  resultTtlSeconds(asked: number | undefined): number {
+    return this.instance.resultTtlSeconds(asked);
+  }
+
   /** Pipeline and version in the workspace, its values and its graph. */
   async #bind(workspaceId: string, request: LaunchRequest): Promise<Bound> {
     const { pipelineId, version, runnable } = request;

@@ -68,7 +68,7 @@ export class ExecutionRepository {
     return rows[0];
   }
 
-  async list(workspaceId: string, filter: ExecutionFilter, page: OffsetPage): Promise<Listing<ExecutionRow>> {
+  async list(workspaceId: string, filter: ExecutionFilter, page: OffsetPage): Promise<Listing<PlacedRow>> {
     const { sql, params } = filtered(workspaceId, filter);
     const total = await this.count(workspaceId, filter);
     params.push(page.limit, page.offset);
@@ -77,7 +77,7 @@ export class ExecutionRepository {
         LIMIT $${params.length - 1} OFFSET $${params.length}`,
       params,
     );
-    return { items, total };
+    return { items: items.map(placed), total };
   }
 
   async count(workspaceId: string, filter: ExecutionFilter): Promise<number> {

@@ -13,7 +13,7 @@ import { TransientStore } from '#libs/transient';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import { ResultReader } from '../results/result-reader.js';
 import { executionView, type ExecutionView } from './execution-view.js';
-import { ExecutionRepository, type ExecutionFilter } from './execution.repository.js';
+import { ExecutionRepository, type ExecutionFilter, type PlacedRow } from './execution.repository.js';
 import { listableWorkspace, VisibleExecutions } from './visible-executions.js';
 
 /** An execution and its place in the list, for `after` and `before`. */
@@ -43,9 +43,22 @@ export class ExecutionService {
   }
 
   /** Runs of the workspace, newest first. */
-  async list(principal: Principal, filter: ExecutionFilter, page: OffsetPage): Promise<Listing<ExecutionView>> {
+  async list(principal: Principal, filter: ExecutionFilter, page: OffsetPage): Promise<Listing<ListedExecution>> {
     const { items, total } = await this.executions.list(listableWorkspace(principal), filter, page);
-    return { items: items.map((row) => executionView(row, this.#detail)), total };
+    return { items: this.#listed(items), total };
+  }
+
+  /** As `list`, from behind a place on, so that runs started meanwhile neither repeat nor hide rows. 400 for a foreign place. */
+  async listAfter(
+    principal: Principal,
+    filter: ExecutionFilter,
+    page: KeysetPage,
+  ): Promise<KeysetListing<ListedExecution> & { total: number }> {
+    const [listed, total] = await Promise.all([
+      this.listKeyset(principal, filter, page),
+      this.count(principal, filter),
+    ]);
+    return { ...listed, total };
   }
 
   /** As `list`, by key. 400 `graphql.cursor_invalid` for a cursor that is not of this list. */
@@ -56,8 +69,7 @@ export class ExecutionService {
   ): Promise<KeysetListing<ListedExecution>> {
     const found = await this.executions.keyset(listableWorkspace(principal), filter, page);
     if (!found) throw new PenstockError('graphql.cursor_invalid');
-    const items = found.items.map(({ row, cursor }) => ({ execution: executionView(row, this.#detail), cursor }));
-    return { ...found, items };
+    return { ...found, items: this.#listed(found.items) };
   }
 
   async count(principal: Principal, filter: ExecutionFilter): Promise<number> {
@@ -97,6 +109,10 @@ export class ExecutionService {
     } catch (error) {
       if (!local) throw new PenstockError('pipeline.execution.cancel_unavailable', { cause: error });
     }
+  }
+
+  #listed(rows: readonly PlacedRow[]): ListedExecution[] {
+    return rows.map(({ row, cursor }) => ({ execution: executionView(row, this.#detail), cursor }));
   }
 
   /** A store that is down hides the link, never the row. */

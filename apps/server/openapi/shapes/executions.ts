@@ -95,5 +95,10 @@ export const endpointRows = z
   .meta({ id: 'EndpointRows' });
 
 export const endpointAccepted = z
-  .object({ execution_id: uuid, result_url: z.string(), status_url: z.string() })
+  .object({
+    execution_id: uuid,
+    result_url: z.string(),
+    status_url: z.string(),
+    expires_at: moment.nullable().describe('The rows are kept until then at least; null when none go to the caller.'),
+  })
   .meta({ id: 'EndpointAccepted' });

@@ -19,7 +19,9 @@ export class ExecutionTools implements ToolFamily {
     ),
     serve(EXECUTION_TOOLS.list, async ({ principal }, { pipeline_id, status, limit }) => {
       const page = { offset: 0, limit: this.#limit(limit) };
-      return (await this.executions.list(principal, { pipelineId: pipeline_id, status }, page)).items.map(metadata);
+      return (await this.executions.list(principal, { pipelineId: pipeline_id, status }, page)).items.map(
+        ({ execution }) => metadata(execution),
+      );
     }),
     serve(EXECUTION_TOOLS.get, ({ principal }, { execution_id }) => this.executions.read(principal, execution_id)),
     serve(EXECUTION_TOOLS.result, ({ principal }, given) => this.#result(principal, given)),
