@@ -26,6 +26,7 @@ import { ExecutionMetrics } from './execution-metrics.js';
 import { ChildLauncher } from './family/child-launcher.js';
 import { Drain } from './instance/drain.js';
 import { ExecutionInstance } from './instance/execution-instance.js';
+import { InstanceRoster } from './instance/instance-roster.js';
 import { ExecutionJobs } from './jobs/execution-jobs.js';
 import { Retention } from './jobs/retention.js';
 import { Sweep } from './jobs/sweep.js';
@@ -182,6 +183,7 @@ export class TestInstance {
   readonly retention: Retention;
   readonly drain: Drain;
   readonly purge: PurgeExecutions;
+  readonly roster: InstanceRoster;
   readonly jobs: ExecutionJobs;
   readonly spillRoot: string;
 
@@ -233,7 +235,8 @@ export class TestInstance {
     this.retention = new Retention(database, new AuditRepository(), config);
     this.drain = new Drain(this.instance, config);
     this.purge = new PurgeExecutions(store, this.instance, config);
-    this.jobs = new ExecutionJobs(this.instance, this.sweep, this.retention, new SystemClock(), config);
+    this.roster = new InstanceRoster(this.instance, store, new SystemClock());
+    this.jobs = new ExecutionJobs(this.instance, this.sweep, this.retention, new SystemClock(), this.roster, config);
   }
 
   static async start(parts: InstanceParts): Promise<TestInstance> {

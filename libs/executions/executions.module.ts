@@ -10,6 +10,7 @@ import { ExecutionMetrics } from './execution-metrics.js';
 import { ChildLauncher } from './family/child-launcher.js';
 import { Drain } from './instance/drain.js';
 import { ExecutionInstance } from './instance/execution-instance.js';
+import { InstanceRoster } from './instance/instance-roster.js';
 import { ExecutionJobs } from './jobs/execution-jobs.js';
 import { Retention } from './jobs/retention.js';
 import { Sweep } from './jobs/sweep.js';
@@ -43,6 +44,7 @@ import { StagingHealth } from './staging/staging-health.js';
     ExecutionEvents,
     ExecutionInserts,
     ExecutionInstance,
+    InstanceRoster,
     ExecutionJobs,
     ExecutionRepository,
     ExecutionResults,
@@ -67,6 +69,7 @@ import { StagingHealth } from './staging/staging-health.js';
     ExecutionJobs,
     ExecutionResults,
     ExecutionService,
+    InstanceRoster,
     Launcher,
     McpLaunches,
     NodeTrial,

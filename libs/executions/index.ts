@@ -11,6 +11,7 @@ export { ExecutionResults, type ResultPage } from './reading/execution-results.j
 export { ExecutionEvents, type EventFrame, type EventPage, type EventWatch } from './events/execution-events.js';
 export type { EventType } from './events/event-record.js';
 export { ExecutionJobs } from './jobs/execution-jobs.js';
+export { InstanceRoster, type InstanceStanding, type JobStanding } from './instance/instance-roster.js';
 export { Drain } from './instance/drain.js';
 export type { UserLease } from './instance/user-leases.js';
 export { PurgeExecutions } from './records/purge-executions.js';

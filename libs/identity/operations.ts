@@ -84,6 +84,7 @@ export const OPERATIONS = {
   'audit.read': { ...sessionOnly('ws_admin'), onInstance: 'audit.read_instance' },
   'audit.read_instance': sessionOnly('super_admin'),
   'mail.read': sessionOnly('super_admin'),
+  'system.read': sessionOnly('super_admin'),
 
   'pipeline.read': sessionOrKey('read', 'view'),
   'template.read': sessionOrKey('read', 'view'),

@@ -13,6 +13,8 @@ export const keys = {
   ghost: (subject: string) => `dp:auth:ghost:${subject}`,
   usedOnce: (subject: string) => `dp:auth:used:${subject}`,
   lastWorkspace: (userId: string) => `dp:ws:last:${userId}`,
+  /** What each server last said of itself, by its id. */
+  instances: 'dp:instances',
   /** Without the window's number, which the store's clock decides. */
   rateWindow: (subject: string, seconds: number) => `dp:rl:${subject}:${seconds === 1 ? 's' : 'm'}:`,
 };

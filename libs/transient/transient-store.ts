@@ -65,6 +65,14 @@ export interface FailureLock {
   lockedUntil?: string;
 }
 
+export interface InstanceBeat {
+  instanceId: string;
+  /** As it was given. */
+  state: string;
+  /** Milliseconds since. */
+  ageMs: number;
+}
+
 /**
  * What is short-lived and shared by all instances (02 §8). Redis in production, memory in one embedded process; one
  * contract suite holds both to the same behaviour. A store that cannot answer rejects with `TransientUnavailable`.
@@ -184,6 +192,12 @@ export abstract class TransientStore {
     signal?: AbortSignal,
   ): Promise<void>;
   abstract lastWorkspace(userId: string, signal?: AbortSignal): Promise<string | undefined>;
+
+  // Signs of life of the servers themselves
+  /** Says that a server lives, and what it says of itself. Forgotten by `instances` after `keepSeconds`. */
+  abstract beatInstance(instanceId: string, state: string, keepSeconds: number, signal?: AbortSignal): Promise<void>;
+  /** Everybody who said so lately, with the time since, by the store's clock. */
+  abstract instances(signal?: AbortSignal): Promise<InstanceBeat[]>;
 
   // Nudges; they may be lost, every consumer also polls
   abstract publish(channel: string, message: string, signal?: AbortSignal): Promise<void>;

@@ -30,7 +30,7 @@ describeWithProgram('redis-server', 'the root field “instance”', (redis) => 
       demo: false,
       defaultTheme: 'light',
       baseUrl: null,
-      features: [],
+      features: ['calculators', 'checks', 'lake', 'mcp', 'semantics'],
       limits: {
         resultPageRows: 100_000,
         resultMaxBytes: 104_857_600,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Configuration } from '#libs/kernel';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import { stagingSelfTest } from '../staging/staging-self-test.js';
+import { InstanceRoster } from '../instance/instance-roster.js';
 import { Retention } from './retention.js';
 import { Sweep } from './sweep.js';
 
@@ -25,6 +26,7 @@ export class ExecutionJobs {
     private readonly sweeper: Sweep,
     private readonly retention: Retention,
     private readonly clock: Clock,
+    private readonly roster: InstanceRoster,
     configuration: Configuration,
   ) {
     this.#retentionEnabled = configuration.get('datapipelines.jobs.enabled');
@@ -38,6 +40,7 @@ export class ExecutionJobs {
     const capped = this.instance.stagingWith({ maxSpillMb: 1 });
     await stagingSelfTest(this.instance.staging, capped).finally(() => capped.close());
     await this.instance.start();
+    await this.roster.beat();
     if (alone) await this.sweeper.runAlone();
     await this.#tick('spill folders', () => this.spillFolders());
     this.#every('heartbeat', this.instance.settings.heartbeatMs, () => this.heartbeat());
@@ -59,7 +62,7 @@ export class ExecutionJobs {
 
   /** Signs of life of the runs here, and of what their people hold. */
   async heartbeat(): Promise<void> {
-    await Promise.all([this.instance.ownership.beat(), this.instance.leases.renew()]);
+    await Promise.all([this.instance.ownership.beat(), this.instance.leases.renew(), this.roster.beat()]);
   }
 
   sweep(): Promise<number> {
@@ -96,7 +99,9 @@ export class ExecutionJobs {
   async #attempt(name: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
+      this.roster.ended(name, 'SUCCESS');
     } catch (error) {
+      this.roster.ended(name, 'FAILED');
       this.instance.trust.failed();
       this.instance.logger.warn('A periodic job failed; it waits for its next turn.', { job: name, error });
     }

@@ -6,6 +6,7 @@ import {
   type ClaimKey,
   type FailureLock,
   type IdempotencyClaim,
+  type InstanceBeat,
   type LeaseKind,
   type LoggedEvent,
   type PublishedResult,
@@ -266,6 +267,19 @@ export class MemoryTransientStore extends TransientStore {
 
   async lastWorkspace(userId: string, signal?: AbortSignal): Promise<string | undefined> {
     return this.#enter(signal).get<string>(keys.lastWorkspace(userId));
+  }
+
+  async beatInstance(instanceId: string, state: string, keepSeconds: number, signal?: AbortSignal): Promise<void> {
+    const entries = this.#enter(signal);
+    // One process: whoever beats is the only one.
+    const beat = { instanceId, state, atMs: entries.nowMs };
+    entries.set(keys.instances, beat, state.length, entries.after(keepSeconds));
+  }
+
+  async instances(signal?: AbortSignal): Promise<InstanceBeat[]> {
+    const entries = this.#enter(signal);
+    const beat = entries.get<{ instanceId: string; state: string; atMs: number }>(keys.instances);
+    return beat ? [{ instanceId: beat.instanceId, state: beat.state, ageMs: entries.nowMs - beat.atMs }] : [];
   }
 
   async publish(channel: string, message: string, signal?: AbortSignal): Promise<void> {

@@ -7,6 +7,7 @@ import {
   type ClaimKey,
   type FailureLock,
   type IdempotencyClaim,
+  type InstanceBeat,
   type LeaseKind,
   type LoggedEvent,
   type PublishedResult,
@@ -258,6 +259,16 @@ export class RedisTransientStore extends TransientStore {
 
   async lastWorkspace(userId: string, signal?: AbortSignal): Promise<string | undefined> {
     return (await this.#ask(() => this.redis.get(keys.lastWorkspace(userId)), signal)) ?? undefined;
+  }
+
+  async beatInstance(instanceId: string, state: string, keepSeconds: number, signal?: AbortSignal): Promise<void> {
+    const args = [instanceId, state, keepSeconds];
+    await this.#run(scripts.beatInstance, [keys.instances], args, signal);
+  }
+
+  async instances(signal?: AbortSignal): Promise<InstanceBeat[]> {
+    const told = (await this.#run(scripts.instances, [keys.instances], [], signal)) as string[][];
+    return told.map(([instanceId = '', state = '', age]) => ({ instanceId, state, ageMs: Number(age) }));
   }
 
   async publish(channel: string, message: string, signal?: AbortSignal): Promise<void> {

@@ -147,3 +147,21 @@ local ends = string.format('%d%06d', tonumber(time[1]) + tonumber(ARGV[2]), tonu
 redis.call('SET', KEYS[1], 'L' .. ends, 'EX', ARGV[2])
 return {count, ends}
 `);
+
+/** KEYS instances; ARGV instance, what it says of itself, seconds it is remembered. */
+export const beatInstance = new Script(`${NOW}
+redis.call('HSET', KEYS[1], ARGV[1], cjson.encode({at = now, keep = ARGV[3] * 1000, state = ARGV[2]}))
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+`);
+
+/** KEYS instances. Id, state and age in milliseconds of each that is remembered; the others are dropped. */
+export const instances = new Script(`${NOW}
+local told = redis.call('HGETALL', KEYS[1])
+local answer = {}
+for at = 1, #told, 2 do
+  local beat = cjson.decode(told[at + 1])
+  if now - beat.at > beat.keep then redis.call('HDEL', KEYS[1], told[at])
+  else answer[#answer + 1] = {told[at], beat.state, tostring(now - beat.at)} end
+end
+return answer
+`);

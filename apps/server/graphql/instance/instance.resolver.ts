@@ -6,6 +6,9 @@ import { BuildInfo } from '../../health/build-info.js';
 import { RootField } from '../schema/root-field.js';
 import { InstanceType } from './instance.types.js';
 
+/** What every build of this version serves beyond the core; a client shows the places of what is named here. */
+const FEATURES = ['calculators', 'checks', 'lake', 'mcp', 'semantics'] as const;
+
 /** What a client has to know of the deployment before it shows anything. */
 @Resolver(() => InstanceType)
 export class InstanceResolver {
@@ -31,7 +34,7 @@ export class InstanceResolver {
       demo: configuration.get('datapipelines.demo'),
       defaultTheme: configuration.get('datapipelines.ui.theme'),
       baseUrl: configuration.get('datapipelines.auth.base-url'),
-      features: [],
+      features: FEATURES,
       limits: {
         resultPageRows: configuration.get('datapipelines.result.page-max-rows'),
         resultMaxBytes: configuration.get('datapipelines.result.max-size-bytes'),

@@ -24,11 +24,13 @@ import { TemplateMutations } from '../templates/template-mutations.resolver.js';
 import { TemplateResolver } from '../templates/template.resolver.js';
 import { WorkspaceMutations } from '../workspaces/workspace-mutations.resolver.js';
 import { InstanceResolver } from '../instance/instance.resolver.js';
+import { SystemResolver } from '../instance/system.resolver.js';
 import { WorkspaceResolver } from '../workspaces/workspace.resolver.js';
 
 /** The classes whose methods are fields of the schema. */
 export const RESOLVERS = [
   InstanceResolver,
+  SystemResolver,
   IdentityResolver,
   IdentityMutations,
   UsersResolver,
