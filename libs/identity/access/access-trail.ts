@@ -22,6 +22,8 @@ export type KeyRejection = 'unknown_or_revoked' | 'wrong' | 'expired' | 'owner_i
 @Injectable()
 export class AccessTrail {
   readonly #rejections: FloodLimit;
+  /** Apart from the rejections of keys, whose rows alone tell how many were left out. */
+  readonly #denials: FloodLimit;
   #malformed = 0;
   #uses = 0;
 
@@ -30,6 +32,7 @@ export class AccessTrail {
     clock: Clock,
   ) {
     this.#rejections = new FloodLimit(clock);
+    this.#denials = new FloodLimit(clock);
   }
 
   /** Malformed keys are counted, not audited: they name nothing. */
@@ -45,9 +48,9 @@ export class AccessTrail {
   async keyRejected(actor: AuditActor & { keyId: string }, reason: KeyRejection): Promise<void> {
     const { keyId, sourceIp } = actor;
     const subject = reason === 'unknown_or_revoked' && sourceIp !== undefined ? addressBlock(sourceIp) : keyId;
-    await this.#limited(subject, (suppressed) =>
-      this.observer.observe(actor, 'auth.api_key.rejected', { reason, ...suppressed }),
-    );
+    const verdict = this.#rejections.admit(subject);
+    if (verdict === 'suppressed') return;
+    await this.observer.observe(actor, 'auth.api_key.rejected', { reason, ...verdict });
   }
 
   async keyUsed(principal: Principal, path: string | undefined): Promise<void> {
@@ -85,8 +88,7 @@ export class AccessTrail {
     await this.observer.observe(principal, 'auth.super_admin_acting', { operation, path, method });
   }
 
-  async #limited(subject: string, write: (suppressed: { suppressed?: number }) => Promise<void>): Promise<void> {
-    const verdict = this.#rejections.admit(subject);
-    if (verdict !== 'suppressed') await write(verdict);
+  async #limited(subject: string, write: () => Promise<void>): Promise<void> {
+    if (this.#denials.admit(subject) !== 'suppressed') await write();
   }
 }

@@ -7,6 +7,7 @@ import { mintKey } from '../keys/key-format.js';
 import { authorise, authoriseRequest } from '../authorise.js';
 import { SecretHasher } from '../passwords/secret-hasher.js';
 import { Invalidations } from '../liveness/invalidations.js';
+import { Admission } from './admission.js';
 import { Authenticator } from './authenticator.js';
 import { DEFAULT_WORKSPACE_ID } from './membership.repository.js';
 import { UseStamps } from './use-stamps.js';
@@ -326,6 +327,18 @@ describe('presenting a key', () => {
     instance.clock.advance(2);
     await codeOf(present(unknown));
     expect((await auditOf('auth.api_key.rejected')).at(-1)).toMatchObject({ suppressed: 10 });
+  });
+
+  it('counts what it left out apart from denials, which would take the number with them', async () => {
+    const { key, apiKey } = await keys().create(ada, { name: 'k' });
+    const wrong = `${key.slice(0, -4)}${key.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`;
+    const reader = await present(key);
+    for (let n = 0; n < 62; n++) await codeOf(present(wrong));
+    instance.clock.advance(2);
+    expect(await codeOf(instance.get(Admission).admit(reader, 'workspace.create'))).toBe('auth.session.required');
+    await codeOf(present(wrong));
+    expect((await auditOf('auth.api_key.rejected')).at(-1)).toMatchObject({ suppressed: 2 });
+    expect(apiKey.id).toBe(reader.keyId);
   });
 
   it('counts keys that nobody has by the address they come from: there are as many as an attacker likes', async () => {
