@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getNamedType, isLeafType, type GraphQLField, type GraphQLSchema } from 'graphql';
+import type { OperationId } from '#libs/identity';
+import { operationOf } from '../../apps/server/graphql/engine/guarded-schema.js';
+import { OPERATION_EXTENSION } from '../../apps/server/graphql/schema/root-field.js';
+import { bareSchema } from '../../apps/server/graphql/schema/render-schema.js';
+import { FIELD_VECTORS, type FieldVector } from '../fixtures/graphql-vectors.js';
+import type { Caller } from '../fixtures/matrix-callers.js';
+import type { Address } from '../fixtures/matrix-scene.js';
+import { refusedBy } from '../fixtures/matrix-verdicts.js';
+import { MutationScene } from '../fixtures/mutation-scene.js';
+import { readOperationsTable } from '../fixtures/operations-table.js';
+import { errorOf } from '../fixtures/refusals.js';
+
+/*
+ * The judges of the matrix of root fields, held against a server with one guard taken out of the running process.
+ */
+
+interface RootField {
+  kind: 'query' | 'mutation';
+  field: GraphQLField<unknown, unknown>;
+}
+
+const table = readOperationsTable();
+/** An operation that no session may do, and what a session is told. */
+const NO_SESSION: OperationId = 'endpoint.serve';
+const REFUSAL = 'auth.api_key.missing';
+
+let scene: MutationScene;
+let fields: Map<string, RootField>;
+
+beforeAll(async () => {
+  fields = rootFieldsOf(await bareSchema());
+  scene = await MutationScene.start();
+}, 120_000);
+afterAll(() => scene?.stop());
+
+const rootOf = (name: string): RootField => fields.get(name.split(',')[0] as string) as RootField;
+const callerOf = (label: string): Caller => scene.matrix.callers.find((each) => each.label === label) as Caller;
+
+/** What a caller gets of one field: the code of the refusal, `null` for nothing, or `done`. */
+async function outcome(name: string, vector: FieldVector, caller: Caller, at: Address): Promise<string | null> {
+  const { kind, field } = rootOf(name);
+  const variables = vector.args?.(at, scene.matrix) ?? {};
+  const given = field.args.filter((arg) => arg.name in variables);
+  const declared = given.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(', ');
+  const passed = given.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
+  const selection = isLeafType(getNamedType(field.type)) ? '' : '{ __typename }';
+  const head = declared === '' ? kind : `${kind}(${declared})`;
+  const query = `${head} { ${field.name}${passed === '' ? '' : `(${passed})`} ${selection} }`;
+  const answer = await caller.client.call('POST', '/graphql', { query, variables });
+  const code = errorOf(answer)?.code as string | undefined;
+  return code ?? (answer.body.data[field.name] === null ? null : 'done');
+}
+
+/** Fields that name a workspace are held by what their caller is a member of. */
+const byMembership = (name: string, { absent }: FieldVector): boolean =>
+  name === 'workspace' || absent === 'workspace.not_found';
+const removes = (name: string): boolean => /^(revoke|unpublish|delete|purge|discard|remove)/.test(name);
+
+describe('a workspace predicate or a membership that is not looked at', () => {
+  const addressing = Object.entries(FIELD_VECTORS).filter(([, { absent }]) => absent !== undefined);
+  // What is removed without its guard is gone for those that come after.
+  addressing.sort(([one], [two]) => Number(removes(one)) - Number(removes(two)));
+
+  it.each(addressing)('shows at %s', async (name, vector) => {
+    const foreign = () => outcome(name, vector, callerOf('ws admin'), scene.matrix.foreign);
+    expect(await foreign()).toBe(vector.absent);
+    const without = byMembership(name, vector)
+      ? () => scene.withoutMembership(foreign)
+      : () => scene.withoutPredicates(foreign);
+    expect(await without()).not.toBe(vector.absent);
+  });
+});
+
+describe('a root field that names no operation', () => {
+  it('stops the boot, whichever it is', () => {
+    for (const [name, { field }] of fields) {
+      const { [OPERATION_EXTENSION]: _named, ...others } = field.extensions;
+      expect(() => operationOf({ name, extensions: others })).toThrow(`the root field ${name} names no operation`);
+    }
+  });
+});
+
+describe('a root field that names another operation', () => {
+  // A denial is no judge here: the services refuse once more what the door let through.
+  it.each(Object.entries(FIELD_VECTORS))('shows at %s: whom the table admits is refused', async (name, vector) => {
+    const operation = operationOf(rootOf(name).field);
+    const operations = vector.operation === undefined ? [operation] : [operation, vector.operation];
+    const admitted = scene.matrix.callers.find(
+      (each) => each.kind === 'session' && !refusedBy(table, operations, each),
+    );
+    const attempt = () => outcome(name, vector, admitted as Caller, scene.matrix.absent);
+    expect(await attempt()).not.toBe(REFUSAL);
+    expect(await scene.judgedAs(operation, NO_SESSION, attempt)).toBe(REFUSAL);
+  });
+});
+
+function rootFieldsOf(schema: GraphQLSchema): Map<string, RootField> {
+  const roots = { query: schema.getQueryType(), mutation: schema.getMutationType() };
+  return new Map(
+    Object.entries(roots).flatMap(([kind, type]) =>
+      Object.values(type?.getFields() ?? {}).map((field) => [field.name, { kind, field } as RootField] as const),
+    ),
+  );
+}
