@@ -6,6 +6,7 @@ import { PreparedStatements } from './prepared-statements.js';
 import type { Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { rawTextTypes } from './raw-text-types.js';
 import { requireUtc, requireVersion, SESSION_FACTS, type SessionFacts } from './server-requirements.js';
+import { wantedUntil } from './reading-scope.js';
 import { inTransactionScope } from './transaction-scope.js';
 
 export interface PoolOptions {
@@ -21,6 +22,8 @@ export interface PoolOptions {
    */
   answerTimeoutMs?: number;
   entities: readonly (new () => object)[];
+  /** Ends the statement that a backend runs, on a connection of another pool; absent = statements run to their end. */
+  cancelBackend?: (pid: number) => Promise<unknown>;
   /** Told about what must not fail the caller: a broken idle connection, work after COMMIT that threw. */
   onProblem: (what: string, error: unknown) => void;
 }
@@ -36,14 +39,16 @@ export class ConnectionPool implements Transactional {
   readonly #pool: pg.Pool;
   readonly #statements = new PreparedStatements();
   readonly #onProblem: PoolOptions['onProblem'];
+  readonly #cancelBackend: PoolOptions['cancelBackend'];
 
-  private constructor(source: DataSource, onProblem: PoolOptions['onProblem']) {
+  private constructor(source: DataSource, { onProblem, cancelBackend }: PoolOptions) {
     this.#source = source;
     this.#pool = (source.driver as unknown as { master: pg.Pool }).master;
     // A new connection may break before whoever waits for it can listen, and an error nobody hears ends the process. The
     // statement that follows fails and tells.
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
     this.#onProblem = onProblem;
+    this.#cancelBackend = cancelBackend;
   }
 
   static async open(options: PoolOptions): Promise<ConnectionPool> {
@@ -72,7 +77,7 @@ export class ConnectionPool implements Transactional {
     } catch (error) {
       throw databaseFailure(error, 'connect');
     }
-    const pool = new ConnectionPool(source, options.onProblem);
+    const pool = new ConnectionPool(source, options);
     try {
       await pool.#requireSuitableServer();
     } catch (error) {
@@ -88,7 +93,7 @@ export class ConnectionPool implements Transactional {
   }
 
   async query<R>(sql: string, params: readonly unknown[] = []): Promise<R[]> {
-    return (await this.#runAlone(sql, params)).rows as R[];
+    return (await this.#runAlone(sql, params, wantedUntil())).rows as R[];
   }
 
   async execute(sql: string, params: readonly unknown[] = []): Promise<number> {
@@ -191,15 +196,39 @@ export class ConnectionPool implements Transactional {
   }
 
   /** Outside a transaction a statement that met a migration is simply run again, under a new name. */
-  async #runAlone(sql: string, params: readonly unknown[]): Promise<pg.QueryResult> {
+  async #runAlone(sql: string, params: readonly unknown[], signal?: AbortSignal): Promise<pg.QueryResult> {
     return this.#onConnection(async (client) => {
-      try {
-        return await this.#run(client, sql, params);
-      } catch (error) {
-        if (!isStalePlan(error)) throw error;
-        return this.#run(client, sql, params);
-      }
+      signal?.throwIfAborted();
+      const run = async (): Promise<pg.QueryResult> => {
+        try {
+          return await this.#run(client, sql, params);
+        } catch (error) {
+          if (!isStalePlan(error)) throw error;
+          return this.#run(client, sql, params);
+        }
+      };
+      return signal && this.#cancelBackend ? this.#cancellable(client, signal, run) : run();
     });
+  }
+
+  /** A cancelled statement's connection stays lent until the cancellation has been answered: it must not meet another. */
+  async #cancellable<T>(client: pg.PoolClient, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+    let cancelling: Promise<unknown> | undefined;
+    const cancel = (): void => {
+      const { processID } = client as unknown as { processID: number };
+      cancelling = this.#cancelBackend?.(processID).catch((error: unknown) =>
+        this.#onProblem('A statement nobody waits for could not be cancelled.', error),
+      );
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await run();
+    } catch (error) {
+      throw cancelling === undefined ? error : (signal.reason as Error);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      await cancelling;
+    }
   }
 
   async #run(client: pg.PoolClient, sql: string, params: readonly unknown[] = []): Promise<pg.QueryResult> {

@@ -33,23 +33,24 @@ export class Database implements Transactional {
       connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
       onProblem: options.onProblem ?? (() => undefined),
     };
-    const main = await ConnectionPool.open({
+    const control = await ConnectionPool.open({
       ...shared,
-      applicationName: 'penstock',
-      max: options.poolMax ?? 10,
-      entities,
+      applicationName: 'penstock control',
+      max: CONTROL_CONNECTIONS,
+      answerTimeoutMs: CONTROL_ANSWER_MS,
+      entities: [],
     });
     try {
-      const control = await ConnectionPool.open({
+      const main = await ConnectionPool.open({
         ...shared,
-        applicationName: 'penstock control',
-        max: CONTROL_CONNECTIONS,
-        answerTimeoutMs: CONTROL_ANSWER_MS,
-        entities: [],
+        applicationName: 'penstock',
+        max: options.poolMax ?? 10,
+        entities,
+        cancelBackend: (pid) => control.execute('SELECT pg_cancel_backend($1::int)', [pid]),
       });
       return new Database(main, control);
     } catch (error) {
-      await main.close();
+      await control.close();
       throw error;
     }
   }

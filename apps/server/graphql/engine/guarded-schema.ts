@@ -8,6 +8,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { operationRow, type Admission, type OperationId } from '#libs/identity';
+import { whileWanted } from '#libs/persistence';
 import { OPERATION_EXTENSION } from '../schema/root-field.js';
 import type { Lazy } from './lazy.js';
 import type { OperationContext } from './operation-context.js';
@@ -74,15 +75,22 @@ function guarded(field: Field, guard: Admission, resolve: Resolver): Resolver {
     await guard.admit(call[2].principal, operation, { path: PATH, method: 'POST' });
     return resolve(...call) as unknown;
   };
-  return (...call) => call[2].deadline.within(work(...call));
+  return (...call) => call[2].deadline.within(reading(call, () => work(...call)));
 }
 
 /** Reads what a field gives: a value, a promise, or a `Lazy` that is called now that the field is selected. */
 function timed(resolve: Resolver): Resolver {
   return (...call) => {
     const [, args, context] = call;
-    const given: unknown = resolve(...call);
-    const outcome = typeof given === 'function' ? (given as Lazy<unknown>)(args, context) : given;
+    const outcome = reading(call, () => {
+      const given: unknown = resolve(...call);
+      return typeof given === 'function' ? (given as Lazy<unknown>)(args, context) : given;
+    });
     return outcome instanceof Promise ? context.deadline.within(outcome) : outcome;
   };
+}
+
+/** A query's statements are worth nothing after its time; a mutation may have started what goes on, and keeps its own. */
+function reading<T>([, , { deadline }, { operation }]: Parameters<Resolver>, work: () => T): T {
+  return operation.operation === OperationTypeNode.QUERY ? whileWanted(deadline.signal, work) : work();
 }
