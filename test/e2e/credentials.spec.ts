@@ -205,6 +205,23 @@ describeWithProgram('redis-server', 'who may come in', (redis) => {
       }
     }); // prettier-ignore
 
+    it('gives a browser the console at its addresses, the same page with 404 elsewhere, and programs JSON', async () => {
+      await addPerson(deployment, 'visitor', { memberships: { default: {} } });
+      const visitor = await signIn(deployment, 'visitor');
+      const shell = await visitor.call('GET', '/w/default/pipelines', undefined, HTML);
+      expect([shell.status, shell.headers.get('Cache-Control')]).toEqual([200, 'no-cache']);
+      const etag = shell.headers.get('ETag')!;
+      const known = { headers: { ...HTML.headers, 'If-None-Match': etag } };
+      expect((await visitor.call('GET', '/w/default/pipelines', undefined, known)).status).toBe(304);
+      const lost = await visitor.call('GET', '/nowhere', undefined, HTML);
+      expect([lost.status, lost.headers.get('ETag'), lost.text]).toEqual([404, etag, shell.text]);
+      for (const path of ['/promotion/x', '/workspace/x', '/assets/x.js', '/docs/x', '/api/x.html'])
+        expectRefusal(path, await visitor.call('GET', path, undefined, HTML), 404, 'request.not_found');
+      expectRefusal('a program', await visitor.call('GET', '/w/default'), 404, 'request.not_found');
+      const stranger = await nobody.call('GET', '/w/default?q=1', undefined, HTML);
+      expect([stranger.status, stranger.headers.get('Location')]).toEqual([302, '/login?return_to=%2Fw%2Fdefault%3Fq%3D1']);
+    }); // prettier-ignore
+
     it('has a page of all errors with an anchor for every doc_url', async () => {
       const answer = await nobody.call('GET', '/docs/errors', undefined, HTML);
       expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);

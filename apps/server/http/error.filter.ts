@@ -1,7 +1,9 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { PenstockError } from '#libs/kernel';
+import { isPenstockError, PenstockError } from '#libs/kernel';
+import { sendShell } from '../pages/console-shell.js';
 import type { ErrorResponses } from './error-response.js';
+import { isNavigation } from './navigation.js';
 import { findContext } from './request-context.js';
 import type { RouteTable } from './route-table.js';
 
@@ -19,7 +21,19 @@ export class ErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    this.responses.send(request, response, this.translate(error, request, response));
+    const failure = this.translate(error, request, response);
+    const context = findContext(request);
+    // A browser on a page's address gets the console, which says itself that nothing is there (10 §1).
+    if (
+      context?.principal &&
+      isPenstockError(failure) &&
+      failure.code === 'request.not_found' &&
+      isNavigation(request)
+    ) {
+      sendShell(request, response, context.path.path);
+      return;
+    }
+    this.responses.send(request, response, failure);
   }
 
   /** The framework itself throws for a path or verb that no handler has, and for a path it cannot decode. */

@@ -81,7 +81,8 @@ export function isPublic(pathClass: PathClass): boolean {
 }
 
 /** Roots that answer machines: a browser that strays there is told so in JSON, never sent to a page (03 §1). */
-const MACHINE_ROOT = /^\/(api|graphql|mcp|skill|\.well-known)(\/|$)/;
+const MACHINE_ROOT =
+  /^\/(api|graphql|mcp|docs|health|ready|info|logout|oauth2|login\/oauth2|skill|skill\.md|promotion|workspace|assets|\.well-known)(\/|$)/;
 
 /** Whether a path may be a page of the console. */
 export function isPagePath({ class: pathClass, path }: ClassifiedPath): boolean {
