@@ -13,3 +13,4 @@ export * from './configuration/index.js';
 export { nearest } from './configuration/nearest.js';
 export * from './logging/index.js';
 export * from './reference/index.js';
+export { wantedUntil, whileWanted } from './reading-scope.js';

@@ -1,12 +1,11 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { PenstockError } from '#libs/kernel';
+import { PenstockError, wantedUntil } from '#libs/kernel';
 import { DatabaseFailure, databaseFailure, isConnectionFailure } from './database-failure.js';
 import { PreparedStatements } from './prepared-statements.js';
 import type { Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { rawTextTypes } from './raw-text-types.js';
 import { requireUtc, requireVersion, SESSION_FACTS, type SessionFacts } from './server-requirements.js';
-import { wantedUntil } from './reading-scope.js';
 import { inTransactionScope } from './transaction-scope.js';
 
 export interface PoolOptions {

@@ -1,6 +1,5 @@
 export { Batcher, type BatcherOptions } from './batcher.js';
 export { Database, type DatabaseOptions } from './database.js';
-export { whileWanted } from './reading-scope.js';
 export type { Queryable, Transaction, Transactional, TransactionOptions } from './queryable.js';
 export {
   constraintOf,

@@ -8,7 +8,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { operationRow, type Admission, type OperationId } from '#libs/identity';
-import { whileWanted } from '#libs/persistence';
+import { whileWanted } from '#libs/kernel';
 import { OPERATION_EXTENSION } from '../schema/root-field.js';
 import type { Lazy } from './lazy.js';
 import type { OperationContext } from './operation-context.js';

@@ -118,6 +118,8 @@ describe('the schema', () => {
       'Query.sessions',
       'ReferenceList.references',
       'ResultPage.schema',
+      'System.instances',
+      'SystemInstance.jobs',
       'Table.facts',
       'TableList.tables',
       'TemplateLevel.folders',
