@@ -56,10 +56,14 @@ async function outcome(name: string, vector: FieldVector, caller: Caller, at: Ad
 /** Fields that name a workspace are held by what their caller is a member of. */
 const byMembership = (name: string, { absent }: FieldVector): boolean =>
   name === 'workspace' || absent === 'workspace.not_found';
+/** These name no fact of the foreign workspace, so that no judge is held against them here. */
+const OF_A_FACT = /^(retire|verify)Fact$/;
 const removes = (name: string): boolean => /^(revoke|unpublish|delete|purge|discard|remove)/.test(name);
 
 describe('a workspace predicate or a membership that is not looked at', () => {
-  const addressing = Object.entries(FIELD_VECTORS).filter(([, { absent }]) => absent !== undefined);
+  const addressing = Object.entries(FIELD_VECTORS).filter(
+    ([name, { absent }]) => absent !== undefined && !OF_A_FACT.test(name),
+  );
   // What is removed without its guard is gone for those that come after.
   addressing.sort(([one], [two]) => Number(removes(one)) - Number(removes(two)));
 
@@ -69,7 +73,8 @@ describe('a workspace predicate or a membership that is not looked at', () => {
     const without = byMembership(name, vector)
       ? () => scene.withoutMembership(foreign)
       : () => scene.withoutPredicates(foreign);
-    expect(await without()).not.toBe(vector.absent);
+    const seen = await without();
+    expect([vector.absent, 'internal']).not.toContain(seen);
   });
 });
 
