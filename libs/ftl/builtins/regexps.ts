@@ -149,7 +149,8 @@ function locate(
   // Overlapping matches count: the last place where the pattern can begin.
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     found = [match.index, match[0].length];
-    pattern.lastIndex = match.index + 1;
+    // By a whole character: from within a pair of surrogates the same match would be found for ever.
+    pattern.lastIndex = match.index + (text.codePointAt(match.index)! > 0xffff ? 2 : 1);
   }
   return found;
 }

@@ -42,6 +42,9 @@ describe('deliberate differences, and refusals that keep a mistake from passing'
     ['refuses to divide by zero', '${1 / 0}', expect.stringMatching(/Division by zero/)],
     ['lists a hash by two names only', '<#list h as k>${k}</#list>', expect.stringMatching(/two loop variables/)],
     ['lists a sequence by one name only', '<#list xs as k, w>${k}</#list>', expect.stringMatching(/one loop variable/)],
+    ['finds the last match among characters of two units', '${"😀a😀b"?keep_before_last("😀")}', '😀a'],
+    ['ends when the first character is the last match', '${"😀😀"?keep_after_last("[😀]", "r")}', ''],
+    ['ends when the last match is empty, or within such a character', '${"😀x"?keep_after_last("x?", "r")}', ''],
     ['refuses Java-only patterns', '${"a"?matches("a++")}', expect.stringMatching(/possessive/)],
   ])('%s', (_why, template, expected) => {
     expect(printed(template, SHARED_CONTEXT)).toEqual(expected);

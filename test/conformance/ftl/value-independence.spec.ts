@@ -123,7 +123,7 @@ function independence(render: Render, runs: number, dialects: readonly Dialect[]
       expect(withoutTypes(a)).toEqual(withoutTypes(b));
     },
   );
-  const details = fc.check(property, { numRuns: runs, seed: 20_260_805 });
+  const details = fc.check(property, { numRuns: runs, seed: 20_260_805, endOnFailure: true });
   return details.failed ? (fc.defaultReportMessage(details) ?? 'failed') : 'holds';
 }
 
