@@ -1,14 +1,13 @@
-import { PenstockError } from '#libs/kernel';
 import type { BoundStatement, Cursor, DatasourceAccess } from '#libs/datasources';
 import { isSqlNode, TEMPDB, type SqlNode } from '#libs/pipelines';
-import { refKey, type TemplateRenderer } from '#libs/templates';
-import { bindStatement, classifyStatement, type Dialect, type TypedValue } from '#libs/typesystem';
+import type { TemplateRenderer } from '#libs/templates';
+import { bindStatement, type Dialect, type TypedValue } from '#libs/typesystem';
 import { disciplined, runCounted, type StagingStatement } from '../staging/staging-statement.js';
 import { materialise } from '../staging/staged-result.js';
 import { stageQuery } from '../staging/staged-table.js';
 import type { StagingConnection } from '../staging/staging-connection.js';
 import { runChildNode } from '../family/child-node.js';
-import { renderFailure } from './render-failure.js';
+import { refuseOtherClass, renderNode } from './node-statement.js';
 import type { LeaseHolder } from './lease-holder.js';
 import { liveDatasource, refuseReadonly } from './live-datasource.js';
 import type { NodeBudget } from './node-budget.js';
@@ -60,20 +59,11 @@ export class NodeRunner {
   ): Promise<BoundStatement & StagingStatement> {
     const { node, scope, trace } = task;
     budget.phase = 'render';
-    const closure = scope.templates.get(refKey(node.template));
-    if (!closure) {
-      throw new PenstockError('pipeline.node.template_not_found', {
-        message: `The template "${node.template.id}" version ${node.template.version} no longer exists.`,
-        details: { template: node.template.id, version: node.template.version },
-      });
-    }
     const input = { dialect, context: scope.context.of(node.id), now: scope.now };
-    const outcome = await this.renderer.render(closure, input, budget.signal);
-    if (!outcome.ok) throw renderFailure(outcome.problem, node.template);
-    const binds = new Map(outcome.binds.map(({ name, type, value }): [string, TypedValue] => [name, { type, value }]));
-    trace.sql = outcome.namedSql;
+    const { sql, binds } = await renderNode(this.renderer, node, scope.templates, input, budget.signal);
+    trace.sql = sql;
     trace.boundTexts = boundTexts(binds);
-    return bindStatement(dialect, outcome.namedSql, binds);
+    return bindStatement(dialect, sql, binds);
   }
 
   async #onTempdb(
@@ -163,16 +153,6 @@ export class NodeRunner {
       await cursor.close();
     }
   }
-}
-
-/** The check of the save, on the text that will really run (contract 01 §2). */
-function refuseOtherClass(dialect: Dialect, sql: string, node: SqlNode): void {
-  const verdict = classifyStatement(dialect, sql);
-  if (verdict.ok && verdict.class === node.type) return;
-  throw new PenstockError('pipeline.node.query_execution_failed', {
-    message: `The rendered text is not one statement of the type ${node.type}.`,
-    details: { reason: 'statement_type', statement: verdict.ok ? 'class' : verdict.reason },
-  });
 }
 
 /** Texts a driver might quote in an error. */

@@ -18,11 +18,11 @@ import {
   type RunnableVersion,
   type SqlNode,
 } from '#libs/pipelines';
-import { refKey, TemplateCatalog, TemplateRenderer } from '#libs/templates';
-import { bindStatement, classifyStatement, type TypedValue } from '#libs/typesystem';
+import { TemplateCatalog, TemplateRenderer } from '#libs/templates';
+import { bindStatement } from '#libs/typesystem';
 import { Calculation } from '../run/calculate-node.js';
 import { statementSeconds, wallClockSeconds } from '../run/node-limits.js';
-import { renderFailure } from '../run/render-failure.js';
+import { refuseOtherClass, renderNode, type NodeStatement } from '../run/node-statement.js';
 import { wireColumn } from '../run/run-events.js';
 import { instanceSettings } from '../instance/instance-settings.js';
 import { DependencyGraph } from '../scheduling/dependency-graph.js';
@@ -47,11 +47,6 @@ export interface TrialView extends Omit<PreviewView, 'row_count'> {
   sampled_parameters: string[];
   /** Of a DML or DDL node. */
   rows_affected?: number;
-}
-
-interface Statement {
-  sql: string;
-  binds: ReadonlyMap<string, TypedValue>;
 }
 
 /**
@@ -112,29 +107,13 @@ export class NodeTrial {
     { dialect }: DatasourceRecord,
     trial: TrialValues,
     signal: AbortSignal,
-  ): Promise<Statement> {
-    const closure = (await this.templates.load(workspaceId, [node.template])).get(refKey(node.template));
-    if (!closure) {
-      throw new PenstockError('pipeline.node.template_not_found', {
-        message: `The template "${node.template.id}" version ${node.template.version} no longer exists.`,
-        details: { template: node.template.id, version: node.template.version },
-      });
-    }
+  ): Promise<NodeStatement> {
+    const templates = await this.templates.load(workspaceId, [node.template]);
     const now = this.clock.now().toISOString().replace('Z', '000Z');
     const context = this.#context(document, node, trial, now);
-    const outcome = await this.renderer.render(closure, { dialect, context, now }, signal);
-    if (!outcome.ok) throw renderFailure(outcome.problem, node.template);
-    const verdict = classifyStatement(dialect, outcome.namedSql);
-    if (!verdict.ok || verdict.class !== node.type) {
-      throw new PenstockError('pipeline.node.query_execution_failed', {
-        message: `The rendered text is not one statement of the type ${node.type}.`,
-        details: { reason: 'statement_type' },
-      });
-    }
-    return {
-      sql: outcome.namedSql,
-      binds: new Map(outcome.binds.map(({ name, type, value }) => [name, { type, value }])),
-    };
+    const statement = await renderNode(this.renderer, node, templates, { dialect, context, now }, signal);
+    refuseOtherClass(dialect, statement.sql, node);
+    return statement;
   }
 
   /** As a run gives it to the node: with the calculators that come before it. */
@@ -156,7 +135,7 @@ export class NodeTrial {
   async #write(
     node: SqlNode,
     source: DatasourceRecord,
-    { sql, binds }: Statement,
+    { sql, binds }: NodeStatement,
     seconds: number,
     gaveUp: AbortSignal,
   ): Promise<number> {
