@@ -23,6 +23,14 @@ describe('other origins', () => {
     expect(plain.headers.get('access-control-expose-headers')).toContain('DP-Correlation-Id');
   }); // prettier-ignore
 
+  it('lets a page of a known origin speak to agents’ tools: what their clients send, and what they must read', async () => {
+    const { headers } = await preflight(OURS);
+    for (const sent of ['MCP-Protocol-Version', 'Mcp-Session-Id', 'Authorization', 'DP-API-Key', 'Last-Event-ID', 'Accept'])
+      expect(headers.get('access-control-allow-headers')?.split(', ')).toContain(sent);
+    for (const read of ['Mcp-Session-Id', 'WWW-Authenticate'])
+      expect(headers.get('access-control-expose-headers')?.split(', ')).toContain(read);
+  }); // prettier-ignore
+
   it.each(['https://evil.example', `${OURS}.evil.example`, `${OURS}/`, OURS.toUpperCase(), 'http://app.example.org', 'null', '*'])(
     'says nothing to %s',
     async (origin) => {
