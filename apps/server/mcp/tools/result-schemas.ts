@@ -2,13 +2,17 @@ import type { JsonSchema } from './arguments.js';
 
 /** Short forms for the schemas of results. Members are never closed: an answer may grow without breaking a client. */
 export const TEXT: JsonSchema = { type: 'string' };
-export const TEXT_OR_NULL: JsonSchema = { type: ['string', 'null'] };
+export const TEXT_OR_NULL = orNull(TEXT);
 export const WHOLE: JsonSchema = { type: 'integer' };
-export const WHOLE_OR_NULL: JsonSchema = { type: ['integer', 'null'] };
+export const WHOLE_OR_NULL = orNull(WHOLE);
 export const YES_OR_NO: JsonSchema = { type: 'boolean' };
 export const OBJECT: JsonSchema = { type: 'object' };
-export const OBJECT_OR_NULL: JsonSchema = { type: ['object', 'null'] };
-export const ANYTHING: JsonSchema = {};
+export const OBJECT_OR_NULL = orNull(OBJECT);
+
+/** In branches of one type each: lists of types are legal, and some clients drop what they describe. */
+export function orNull(schema: JsonSchema): JsonSchema {
+  return { anyOf: [schema, { type: 'null' }] };
+}
 
 export function list(items: JsonSchema): JsonSchema {
   return { type: 'array', items };
@@ -19,9 +23,12 @@ export function result(properties: Readonly<Record<string, JsonSchema>>, ...requ
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
 
+/** What stands beside the `items` of a list that leaves entries out; absent when it holds all. */
+export const CUT = { total: WHOLE, truncated: YES_OR_NO } as const;
+
 /** A list as the member `items` of a structured result. */
 export function listResult(items: JsonSchema): JsonSchema {
-  return result({ items: list(items) }, 'items');
+  return result({ items: list(items), ...CUT }, 'items');
 }
 
 /** Columns of rows. */

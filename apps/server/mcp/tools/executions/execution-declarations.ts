@@ -4,6 +4,7 @@ import {
   listResult,
   OBJECT,
   OBJECT_OR_NULL,
+  orNull,
   result,
   ROWS,
   SCHEMA,
@@ -57,7 +58,7 @@ export const EXECUTION_TOOLS = {
       {
         ...metadata,
         error: OBJECT_OR_NULL,
-        node_stats: { type: ['array', 'null'], items: OBJECT },
+        node_stats: orNull(list(OBJECT)),
         result_url: TEXT,
         result_expires_at: TEXT,
       },

@@ -1,8 +1,9 @@
 import { flag, named, object, objects, optional, text, whole } from '../arguments.js';
 import {
-  ANYTHING,
+  CUT,
   list,
   OBJECT,
+  OBJECT_OR_NULL,
   result,
   ROWS,
   SAVED,
@@ -77,7 +78,7 @@ export const PIPELINE_TOOLS = {
       prefix: optional(named('Folder path such as "sales/daily"; empty for the top level.')),
       limit: optional(whole('Most entries, 50 by default, 200 at most.')),
     },
-    result: result({ items: list(summary), prefix: TEXT, folders: list(folder) }, 'items'),
+    result: result({ items: list(summary), ...CUT, prefix: TEXT, folders: list(folder) }, 'items'),
     wrappedAs: 'items',
     effect: 'reads',
   }),
@@ -200,7 +201,7 @@ export const CHECK_TOOLS = {
             {
               check_id: TEXT,
               name: TEXT,
-              expected: ANYTHING,
+              expected: OBJECT_OR_NULL,
               observed: TEXT_OR_NULL,
               verdict: TEXT,
               message: TEXT_OR_NULL,

@@ -1,6 +1,18 @@
 import { DIALECTS } from '#libs/typesystem';
 import { flag, named, object, objects, optional, text, whole, word } from '../arguments.js';
-import { list, OBJECT, result, SAVED, TEXT, TEXT_OR_NULL, WHOLE, WHOLE_OR_NULL, YES_OR_NO } from '../result-schemas.js';
+import {
+  CUT,
+  list,
+  OBJECT,
+  orNull,
+  result,
+  SAVED,
+  TEXT,
+  TEXT_OR_NULL,
+  WHOLE,
+  WHOLE_OR_NULL,
+  YES_OR_NO,
+} from '../result-schemas.js';
 import { declare } from '../tool.js';
 
 const id = named('Name of the template, a path such as "sales/daily/orders.sql".');
@@ -36,7 +48,7 @@ const summary = result(
     updated_at: TEXT,
     type: TEXT,
     dialect: TEXT_OR_NULL,
-    is_library: { type: ['boolean', 'null'] },
+    is_library: orNull(YES_OR_NO),
   },
   'id',
 );
@@ -57,7 +69,12 @@ export const TEMPLATE_TOOLS = {
       limit: optional(whole('Most entries, 50 by default, 200 at most.')),
     },
     result: result(
-      { items: list(summary), prefix: TEXT, folders: list(result({ name: TEXT, path: TEXT, count: WHOLE }, 'name')) },
+      {
+        items: list(summary),
+        ...CUT,
+        prefix: TEXT,
+        folders: list(result({ name: TEXT, path: TEXT, count: WHOLE }, 'name')),
+      },
       'items',
     ),
     wrappedAs: 'items',
