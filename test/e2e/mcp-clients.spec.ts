@@ -34,7 +34,7 @@ describeWithProgram('redis-server', 'clients of two servers', (redis) => {
   let slow: string;
 
   beforeAll(async () => {
-    scene = await McpScene.start({ redis, servers: 2 });
+    scene = await McpScene.start({ redis, servers: 2, env: { DATAPIPELINES_SSE_MAX_STREAMS_PER_USER: '3' } });
     servers = scene.deployment.servers.map(({ baseUrl }) => baseUrl);
     const body = 'SELECT pg_sleep(60)::text AS slept';
     await scene.tool('templates_create', { id: 'test/slow.sql', display_name: 'x', description: '', dialect: 'POSTGRES', body });
@@ -85,6 +85,26 @@ describeWithProgram('redis-server', 'clients of two servers', (redis) => {
     expect(await toolData(second!, 'executions_cancel', { execution_id: running.execution_id })).toMatchObject({ cancel_requested: true });
     const { isError, code, value } = await waiting;
     expect([isError, code, value.status, value.error.details.reason]).toEqual([true, 'pipeline.execution.aborted', 'ABORTED', 'cancelled']);
+  });
+
+  it('calls that attach to one run are counted as streams over all servers, and give them back', async () => {
+    const [first, second] = servers.map((server) => scene.agent.on(server));
+    const run = { id: slow, idempotency_key: 'crowd' };
+    const waiting = [callTool(first!, 'pipelines_execute', run)];
+    const running = await eventually('the run shows', async () => (await toolData(second!, 'executions_list', { pipeline_id: slow, status: 'RUNNING' }))[0]);
+    const codes: (string | undefined)[] = [];
+    for (let at = 0; at < 7; at++) {
+      const call = callTool([first, second][at % 2]!, 'pipelines_execute', run);
+      waiting.push(call);
+      void call.then(({ code }) => codes.push(code));
+    }
+    await eventually('four are sent away', () => Promise.resolve(codes.length === 4));
+    expect(codes).toEqual(Array.from({ length: 4 }, () => 'rate_limit.exceeded'));
+    await toolData(first!, 'executions_cancel', { execution_id: running.execution_id });
+    const ends = (await Promise.all(waiting)).map(({ code }) => code).filter((code) => code !== 'rate_limit.exceeded');
+    expect(ends).toEqual(Array.from({ length: 4 }, () => 'pipeline.execution.aborted'));
+    const again = await Promise.all([1, 2, 3].map(() => callTool(second!, 'pipelines_execute', run)));
+    expect(again.map(({ code }) => code)).toEqual(Array.from({ length: 3 }, () => 'pipeline.execution.aborted'));
   });
 
   it('a client that takes 405 for a reason to ask again, and again, spends nobody’s budget', async () => {

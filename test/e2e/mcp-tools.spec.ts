@@ -116,7 +116,11 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     expect([lost.code, lost.details.current_body_hash]).toEqual(['pipeline.version.conflict', updated.body_hash]);
     expect((await scene.tool('pipelines_list', { q: 'ORDERS' })).map((each: { id: string }) => each.id)).toEqual([pipelineId]);
     expect((await scene.tool('pipelines_list', { prefix: 'shop' })).items).toHaveLength(1);
-    expect((await scene.tool('templates_used_by', { id: 'shop/orders.sql', version: 1 })).pipeline_count.valueOf()).toBe(1);
+    await scene.tool('pipelines_create', { ...document, name: 'shop/more' });
+    const { content, structuredContent } = await scene.client.callTool({ name: 'pipelines_list', arguments: { limit: 1 } });
+    expect([(structuredContent as { total: number }).total, (content as unknown[])[1]]).toEqual([2, { type: 'text', text: expect.stringContaining('1 of 2 entries, not all') }]);
+    expect(await scene.tool('pipelines_list', { prefix: 'shop', limit: 1 })).toMatchObject({ truncated: true });
+    expect((await scene.tool('templates_used_by', { id: 'shop/orders.sql', version: 1 })).pipeline_count.valueOf()).toBe(2);
   }); // prettier-ignore
 
     it('tries one node with stand-ins, and writes nothing by doing so', async () => {

@@ -86,7 +86,8 @@ export class ResourceReader {
         return this.templates.read(principal, resource.name, resource.version);
       case 'datasources': {
         const all = (page: { offset: number; limit: number }) => this.datasources.datasources(principal, page);
-        return { datasources: await everyEntry(this.#pageSize, all) };
+        const { items, total } = await everyEntry(this.#pageSize, all);
+        return { datasources: items, ...(items.length < total ? { total, truncated: true } : {}) };
       }
       case 'datasource':
         return this.datasources.datasource(principal, resource.name);

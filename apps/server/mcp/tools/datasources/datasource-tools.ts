@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DatasourceService, IntrospectionService, RowPreview, SqlProbe, TableStatistics } from '#libs/datasources';
-import { Configuration, type JsonObject } from '#libs/kernel';
+import { Configuration, type JsonObject, type OffsetPage } from '#libs/kernel';
 import { AnnotatedCatalog } from '#libs/semantics';
 import { everyEntry } from '../every-entry.js';
+import { ListedEntries } from '../listed-entries.js';
 import { serve, type ToolFamily } from '../tool.js';
 import { DATASOURCE_TOOLS } from './datasource-declarations.js';
 import { wrongArgument } from './wrong-argument.js';
@@ -11,9 +12,11 @@ import { wrongArgument } from './wrong-argument.js';
 @Injectable()
 export class DatasourceTools implements ToolFamily {
   readonly tools = [
-    serve(DATASOURCE_TOOLS.list, ({ principal }, { dialect }) =>
-      everyEntry(this.#most, (page) => this.catalog.datasources(principal, { dialect, ...page })),
-    ),
+    serve(DATASOURCE_TOOLS.list, async ({ principal }, { dialect }) => {
+      const read = (page: OffsetPage) => this.catalog.datasources(principal, { dialect, ...page });
+      const { items, total } = await everyEntry(this.#most, read);
+      return new ListedEntries(items, total, 'list one “dialect”, or read one by its name with datasources_get');
+    }),
     serve(DATASOURCE_TOOLS.get, ({ principal }, { name }) => this.catalog.datasource(principal, name)),
     serve(DATASOURCE_TOOLS.test, ({ principal }, { name }) => this.datasources.test(principal, name)),
     serve(DATASOURCE_TOOLS.schemas, ({ principal, signal }, { name }) =>

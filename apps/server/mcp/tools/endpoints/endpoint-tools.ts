@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EndpointService } from '#libs/endpoints';
 import { Configuration } from '#libs/kernel';
 import { everyEntry } from '../every-entry.js';
+import { ListedEntries } from '../listed-entries.js';
 import { serve, type ToolFamily } from '../tool.js';
 import { ENDPOINT_TOOLS } from './endpoint-declarations.js';
 
@@ -14,9 +15,10 @@ export class EndpointTools implements ToolFamily {
       await this.endpoints.unpublish(principal, path);
       return { path, deleted: true };
     }),
-    serve(ENDPOINT_TOOLS.list, ({ principal }) =>
-      everyEntry(this.#most, (page) => this.endpoints.list(principal, page)),
-    ),
+    serve(ENDPOINT_TOOLS.list, async ({ principal }) => {
+      const { items, total } = await everyEntry(this.#most, (page) => this.endpoints.list(principal, page));
+      return new ListedEntries(items, total, 'read one by its path with endpoints_get');
+    }),
     serve(ENDPOINT_TOOLS.get, ({ principal }, { path }) => this.endpoints.read(principal, path)),
   ];
   readonly #most: number;

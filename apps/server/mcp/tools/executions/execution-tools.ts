@@ -3,6 +3,7 @@ import { ExecutionResults, ExecutionService, McpLaunches, NodeTrial, type Execut
 import { Configuration, PenstockError, type Principal } from '#libs/kernel';
 import type { ArgumentsOf } from '../arguments.js';
 import { INLINE_CHARS } from '../inline-cap.js';
+import { ListedEntries } from '../listed-entries.js';
 import { pageLimit } from '../page-limit.js';
 import { serve, type ToolFamily } from '../tool.js';
 import { EXECUTION_TOOLS, TRIAL_TOOLS } from './execution-declarations.js';
@@ -19,9 +20,9 @@ export class ExecutionTools implements ToolFamily {
     ),
     serve(EXECUTION_TOOLS.list, async ({ principal }, { pipeline_id, status, limit }) => {
       const page = { offset: 0, limit: this.#limit(limit) };
-      return (await this.executions.list(principal, { pipelineId: pipeline_id, status }, page)).items.map(
-        ({ execution }) => metadata(execution),
-      );
+      const { items, total } = await this.executions.list(principal, { pipelineId: pipeline_id, status }, page);
+      const entries = items.map(({ execution }) => metadata(execution));
+      return new ListedEntries(entries, total, 'name a “pipeline_id” or a “status”, or raise “limit”');
     }),
     serve(EXECUTION_TOOLS.get, ({ principal }, { execution_id }) => this.executions.read(principal, execution_id)),
     serve(EXECUTION_TOOLS.result, ({ principal }, given) => this.#result(principal, given)),

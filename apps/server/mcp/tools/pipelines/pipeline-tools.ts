@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CheckService } from '#libs/checks';
 import { Configuration, type JsonObject, type JsonValue, type Principal } from '#libs/kernel';
 import { PipelineAuthoring, PipelineReading, type PipelineSummary, type PipelineView } from '#libs/pipelines';
+import { ListedEntries } from '../listed-entries.js';
 import { pageLimit } from '../page-limit.js';
 import { serve, type ToolFamily } from '../tool.js';
 import { CHECK_TOOLS, PIPELINE_TOOLS } from './pipeline-declarations.js';
@@ -55,7 +56,14 @@ export class PipelineTools implements ToolFamily {
   ): Promise<unknown> {
     const { prefix, limit, ...filter } = given;
     const page = { offset: 0, limit: this.#limit(limit) };
-    if (prefix === undefined) return (await this.reading.list(principal, filter, page)).items.map(entry);
+    if (prefix === undefined) {
+      const { items, total } = await this.reading.list(principal, filter, page);
+      return new ListedEntries(
+        items.map(entry),
+        total,
+        'search with “q”, walk the folders with “prefix”, or raise “limit”',
+      );
+    }
     const level = await this.reading.tree(principal, prefix, page);
     return {
       prefix: level.prefix,
@@ -65,6 +73,7 @@ export class PipelineTools implements ToolFamily {
         count: pipeline_count,
       })),
       items: level.pipelines.map(entry),
+      ...(level.has_more ? { total: level.total, truncated: true } : {}),
     };
   }
 

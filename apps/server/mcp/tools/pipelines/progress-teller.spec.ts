@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { EventFrame, ExecutionEvents } from '#libs/executions';
-import { SilentLogger, type Principal } from '#libs/kernel';
+import { PenstockError, SilentLogger, type Principal } from '#libs/kernel';
 import type { ProgressStep } from '../tool.js';
 import { ProgressTeller } from './progress-teller.js';
 
@@ -15,8 +15,16 @@ class WarningsHeard extends SilentLogger {
   }
 }
 
-function events(frames: () => AsyncGenerator<EventFrame>): Pick<ExecutionEvents, 'watch'> {
+type Events = Pick<ExecutionEvents, 'watch' | 'stream'>;
+let held = 0;
+const stream = (): ReturnType<Events['stream']> => {
+  held += 1;
+  return Promise.resolve({ release: () => Promise.resolve(void (held -= 1)) });
+};
+
+function events(frames: () => AsyncGenerator<EventFrame>): Events {
   return {
+    stream,
     watch: (_principal, executionId) =>
       Promise.resolve({ executionId, nothingLeft: false, frames: frames(), remark: () => undefined }),
   };
@@ -28,8 +36,12 @@ async function* lost(): AsyncGenerator<EventFrame> {
 }
 
 describe('the progress of a run', () => {
-  it.each<[string, Pick<ExecutionEvents, 'watch'>]>([
-    ['cannot be watched', { watch: () => Promise.reject(new Error('away')) }],
+  it.each<[string, Events]>([
+    ['cannot be watched', { stream, watch: () => Promise.reject(new Error('away')) }],
+    [
+      'cannot be counted',
+      { stream: () => Promise.reject(new Error('store')), watch: () => Promise.reject(new Error()) },
+    ],
     ['is lost on the way', events(lost)],
   ])(
     'that %s leaves the call its answer: a run that goes on must not be answered as a failure',
@@ -37,7 +49,7 @@ describe('the progress of a run', () => {
       const log = new WarningsHeard();
       const teller = new ProgressTeller(from, log);
       await expect(teller.tell({} as Principal, 'e', () => Promise.resolve(), signal)).resolves.toBeUndefined();
-      expect(log.warnings).toBe(1);
+      expect([log.warnings, held]).toEqual([1, 0]);
     },
   );
 
@@ -55,5 +67,24 @@ describe('the progress of a run', () => {
       { progress: 1, message: 'Node n1 started.' },
       { progress: 2, message: 'Node n2 started.' },
     ]);
+    expect(held).toBe(0);
+  });
+
+  it('of somebody who has all the streams there may be is told by one sentence, and opens no more', async () => {
+    const told: ProgressStep[] = [];
+    const full = new PenstockError('rate_limit.exceeded', { message: 'You have 10 streams open, which is the limit.' });
+    const from: Events = {
+      stream: () => Promise.reject(full),
+      watch: () => Promise.reject(new Error('opened all the same')),
+    };
+    const log = new WarningsHeard();
+    for (const gone of [false, true]) {
+      const progress = (step: ProgressStep): Promise<void> => {
+        told.push(step);
+        return gone ? Promise.reject(new Error('closed')) : Promise.resolve();
+      };
+      await new ProgressTeller(from, log).tell({} as Principal, 'e', progress, signal);
+    }
+    expect([told.length, told[0]?.message, log.warnings]).toEqual([2, expect.stringContaining('10 streams open'), 0]);
   });
 });

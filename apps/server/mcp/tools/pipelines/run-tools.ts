@@ -35,7 +35,7 @@ export class RunTools implements ToolFamily {
     private readonly launches: McpLaunches,
     private readonly executions: ExecutionService,
     private readonly results: ExecutionResults,
-    events: ExecutionEvents,
+    private readonly events: ExecutionEvents,
     configuration: Configuration,
     log: Logger,
   ) {
@@ -56,9 +56,15 @@ export class RunTools implements ToolFamily {
       detached: true,
       idempotencyKey: given.idempotency_key,
     });
-    const told = progress ? this.#progress.tell(principal, launched.executionId, progress, signal) : undefined;
-    const [outcome] = await Promise.all([untilGone(launched.finished, signal), told]);
-    return outcome ? this.#ended(principal, launched, outcome) : stillRunning(launched, given.id);
+    // A call that attaches holds no slot of a run; as a stream of that person it is counted all the same (03 §5.2).
+    const lease = launched.replayed ? await this.events.stream(principal) : undefined;
+    try {
+      const told = progress ? this.#progress.tell(principal, launched.executionId, progress, signal, lease) : undefined;
+      const [outcome] = await Promise.all([untilGone(launched.finished, signal), told]);
+      return outcome ? await this.#ended(principal, launched, outcome) : stillRunning(launched, given.id);
+    } finally {
+      await lease?.release();
+    }
   }
 
   async #ended(principal: Principal, { executionId, replayed }: Launched, outcome: TerminalOutcome): Promise<unknown> {

@@ -9,6 +9,7 @@ import {
   type TemplateView,
 } from '#libs/templates';
 import type { ArgumentsOf } from '../arguments.js';
+import { ListedEntries } from '../listed-entries.js';
 import { pageLimit } from '../page-limit.js';
 import { serve, type ToolFamily } from '../tool.js';
 import { TEMPLATE_TOOLS } from './template-declarations.js';
@@ -56,8 +57,12 @@ export class TemplateTools implements ToolFamily {
   ): Promise<unknown> {
     const page = { offset: 0, limit: this.#limit(limit) };
     if (prefix === undefined) {
-      const found = await this.reading.list(principal, { dialect, q, isLibrary: is_library }, page);
-      return found.items.map(entry);
+      const { items, total } = await this.reading.list(principal, { dialect, q, isLibrary: is_library }, page);
+      return new ListedEntries(
+        items.map(entry),
+        total,
+        'search with “q”, walk the folders with “prefix”, or raise “limit”',
+      );
     }
     const level = await this.reading.tree(principal, prefix, page);
     return {
@@ -68,6 +73,7 @@ export class TemplateTools implements ToolFamily {
         count: template_count,
       })),
       items: level.templates.map(entry),
+      ...(level.has_more ? { total: level.total, truncated: true } : {}),
     };
   }
 }
