@@ -13,6 +13,8 @@ const WORKERS = 2;
 const QUEUE = 100;
 /** Waits after an attempt that reached nobody; one attempt more than waits. */
 const PAUSES_MS = [250, 1000];
+type Settled = Exclude<Delivery, { outcome: 'interrupted' }>;
+
 /** Longest wait for messages under way when the process ends. */
 const FAREWELL_MS = 5000;
 
@@ -68,10 +70,6 @@ export class MailDispatcher {
 
   async #work(): Promise<void> {
     for (let job = this.#waiting.shift(); job; job = this.#waiting.shift()) {
-      if (this.#stop.signal.aborted) {
-        this.log.warn('mail.abandoned', { kind: job.claim.kind, claim_id: job.claim.id });
-        continue;
-      }
       await this.#send(job);
     }
     this.#workers -= 1;
@@ -79,27 +77,45 @@ export class MailDispatcher {
 
   async #send(job: MailJob): Promise<void> {
     const { claim } = job;
+    if (this.#stop.signal.aborted) return this.#abandon(job);
     try {
       const message = composeMessage(claim.id, claim.recipient, job.notice, this.settings);
       const delivery = await this.#attempt(() => this.transport.deliver(message, this.#stop.signal));
-      await this.#record(job, message.messageId, delivery);
+      if (delivery.outcome === 'interrupted') this.#abandon(job);
+      else await this.#record(job, message.messageId, delivery);
     } catch (error) {
       // The row stays pending: whether it was sent is not known to it, and it is not sent again.
       this.log.warn('mail.outcome_not_recorded', { kind: claim.kind, claim_id: claim.id, error });
     }
   }
 
+  /** As if the process had died: the row stays pending (contract 04 §11). */
+  #abandon({ claim }: MailJob): void {
+    this.log.warn('mail.abandoned', { kind: claim.kind, claim_id: claim.id });
+  }
+
   async #attempt(deliver: () => Promise<Delivery>): Promise<Delivery> {
     let delivery = await deliver();
     for (const pause of PAUSES_MS) {
-      if (delivery.outcome !== 'unreachable' || this.#stop.signal.aborted) break;
-      await delay(pause);
+      if (delivery.outcome !== 'unreachable') break;
+      if (!(await this.#rest(pause))) return { outcome: 'interrupted' };
       delivery = await deliver();
     }
     return delivery;
   }
 
-  async #record({ claim, actor }: MailJob, messageId: string, delivery: Delivery): Promise<void> {
+  /** False when the process ends meanwhile. */
+  async #rest(ms: number): Promise<boolean> {
+    const { signal } = this.#stop;
+    try {
+      await delay(ms, undefined, { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    return !signal.aborted;
+  }
+
+  async #record({ claim, actor }: MailJob, messageId: string, delivery: Settled): Promise<void> {
     const { id, kind, recipient: to, actId: act_id } = claim;
     await this.db.transaction(async (tx) => {
       if (delivery.outcome === 'accepted') {

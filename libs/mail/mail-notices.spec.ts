@@ -286,20 +286,45 @@ describe('a burst of messages', () => {
     expect((await ledger()).map((row) => row['sent'])).toEqual([true, true, true, true, true]);
   });
 
-  it('stays pending from where a mail server was too slow for the end of the process', async () => {
-    class Slow extends MailTransport {
-      async deliver(_message: MailMessage, signal: AbortSignal): Promise<Delivery> {
-        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-        return { outcome: 'failed', reason: 'the server is stopping' };
-      }
-    }
-    const { notices, dispatcher } = mail(smtp(1), new Slow());
+  it('stays pending, sent or not, where a mail server is too slow for the end of the process', async () => {
+    // It takes the message and never says so.
+    server = await MailServer.start({ ...PLAIN, onData: (stream) => void stream.resume() });
+    const { notices, dispatcher } = mail(smtp(server.port));
     for (let n = 0; n < 3; n++) {
       await announce(notices, { kind: 'password_reset', person, actId: newId(), oneTimePassword: PASSWORD });
     }
+    const two = server;
+    await eventually('two dialogues are under way', () => two.connections === 2);
     await dispatcher.stop(50);
-    const rows = await ledger();
-    expect(rows.filter(({ error }) => error === 'the server is stopping')).toHaveLength(2);
-    expect(rows.filter(({ error, sent }) => error === null && !sent)).toHaveLength(1);
+    expect(await ledger()).toMatchObject(Array(3).fill({ sent: false, message_id: null, error: null }));
+    expect(await auditOf('mail.failed')).toEqual([]);
+    expect(two.connections).toBe(2);
+  });
+
+  it('stays pending when the process ends between two attempts, and the end does not wait for the pause', async () => {
+    let attempts = 0;
+    class Nobody extends MailTransport {
+      async deliver(): Promise<Delivery> {
+        attempts += 1;
+        return { outcome: 'unreachable', reason: 'nobody there' };
+      }
+    }
+    const { notices, dispatcher } = mail(smtp(1), new Nobody());
+    await announce(notices, welcome());
+    await eventually('the second pause', () => attempts === 2);
+    await dispatcher.stop(0);
+    expect(attempts).toBe(2);
+    expect(await ledger()).toMatchObject([{ sent: false, error: null }]);
+    expect(await auditOf('mail.failed')).toEqual([]);
+  });
+
+  it('is not begun by whoever brings one after the end', async () => {
+    server = await MailServer.start();
+    const { notices, dispatcher } = mail(smtp(server.port));
+    await dispatcher.stop(0);
+    await announce(notices, welcome());
+    await dispatcher.settled();
+    expect(server.connections).toBe(0);
+    expect(await ledger()).toMatchObject([{ sent: false, error: null }]);
   });
 });

@@ -6,9 +6,11 @@ export type Delivery =
   /** Nobody answered, so nothing was handed over: trying again is safe. */
   | { outcome: 'unreachable'; reason: string }
   /** Refused, or cut off where it is not known what was taken: never tried again. */
-  | { outcome: 'failed'; reason: string };
+  | { outcome: 'failed'; reason: string }
+  /** Ended by the signal: whether the message was taken is not known, and nobody may say that it was refused. */
+  | { outcome: 'interrupted' };
 
-/** Where messages go. One attempt a call; it never rejects. */
+/** Where messages go. One attempt a call, ended by the signal; it never rejects. */
 export abstract class MailTransport {
   abstract deliver(message: MailMessage, signal: AbortSignal): Promise<Delivery>;
 }

@@ -20,7 +20,7 @@ const MAX_QUOTED = 200;
 /** Why a message was not taken, in one line for operators. */
 export function refusalReason(error: unknown): string {
   const { code, command, response, message } = error as SmtpFailure;
-  if ((error as { name?: unknown }).name === 'AbortError') return 'the attempt took too long or the server is stopping';
+  if ((error as { name?: unknown }).name === 'AbortError') return 'the attempt took too long';
   const verb = typeof command === 'string' ? command : 'unknown';
   const at = `${String(code ?? 'unknown')} at ${verb}`;
   if (typeof response !== 'string' || response === '') {

@@ -32,7 +32,9 @@ export class SmtpTransport extends MailTransport {
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(this.limits.attemptMs)]);
     // The connection is ours: what fails before it stands has handed nothing over.
     const socket = await this.#connect(bounded);
-    if ('unreachable' in socket) return { outcome: 'unreachable', reason: socket.unreachable };
+    if ('unreachable' in socket) {
+      return signal.aborted ? { outcome: 'interrupted' } : { outcome: 'unreachable', reason: socket.unreachable };
+    }
     try {
       await this.#session(socket.connected).sendMail({
         ...message,
@@ -42,7 +44,7 @@ export class SmtpTransport extends MailTransport {
       });
       return { outcome: 'accepted' };
     } catch (error) {
-      return { outcome: 'failed', reason: refusalReason(error) };
+      return signal.aborted ? { outcome: 'interrupted' } : { outcome: 'failed', reason: refusalReason(error) };
     } finally {
       socket.connected.destroy();
     }
