@@ -4,6 +4,7 @@ import { newId, PenstockError } from '#libs/kernel';
 import { MailNotices } from '#libs/mail';
 import type { Transaction } from '#libs/persistence';
 import { IdentitySettings } from '../identity-settings.js';
+import { Invalidations } from '../liveness/invalidations.js';
 import { lockEmail } from '../users/user.repository.js';
 import { OidcAccountRepository, type OidcAccount } from './oidc-accounts.repository.js';
 import type { OidcIdentity } from './oidc-claims.js';
@@ -29,6 +30,7 @@ export class OidcAccounts {
     private readonly audit: AuditLog,
     private readonly mail: MailNotices,
     private readonly settings: IdentitySettings,
+    private readonly invalidations: Invalidations,
   ) {}
 
   /** Writes only when the verdict is `entered`. */
@@ -85,6 +87,8 @@ export class OidcAccounts {
 
   async #refreshed(tx: Transaction, account: OidcAccount, identity: OidcIdentity): Promise<Resolution> {
     await this.accounts.refresh(tx, account.id, identity);
+    // Open sessions and keys show the address and name of now, on every instance.
+    this.invalidations.announce(tx, 'user', account.id);
     return { verdict: 'entered', account: { ...account, displayName: identity.displayName } };
   }
 

@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import { requestFacts } from '../../../test/fixtures/identity.js';
+import { codeOf } from '../../../test/fixtures/login-scene.js';
+import { ADA, oidcScene } from '../../../test/fixtures/oidc-scene.js';
+import { Authenticator } from '../access/authenticator.js';
+
+const scene = oidcScene();
+
+describe('the row an identity belongs to', () => {
+  it('follows the subject to a free address and refuses one that is taken', async () => {
+    await scene.signIn(ADA);
+    await scene.signIn({ ...ADA, email: 'ada.king@example.com' });
+    expect(await scene.users()).toMatchObject([{ email: 'ada.king@example.com', subject: 'ada-1' }]);
+    expect(await scene.auditOf('auth.user.email_changed')).toMatchObject([
+      { from: 'ada@example.com', to: 'ada.king@example.com' },
+    ]);
+    await scene.insert('grace@example.com', { provider: 'local', provider_subject: 'grace@example.com' });
+    expect(await codeOf(scene.signIn({ ...ADA, email: 'grace@example.com' }))).toBe('auth.login.identity_mismatch');
+  });
+
+  it('shows what changed at once in sessions that are open on another instance', async () => {
+    const other = await scene.open({}, { channel: scene.instance.channel });
+    const { token } = await scene.signIn(ADA, {}, { at: other });
+    const seen = async () => {
+      const { email, displayName } = await other.get(Authenticator).authenticateSession(token, requestFacts());
+      return [email, displayName];
+    };
+    expect(await seen()).toEqual(['ada@example.com', 'Ada Lovelace']);
+    await scene.signIn({ ...ADA, name: 'Ada King', email: 'ada.king@example.com' });
+    expect(await seen()).toEqual(['ada.king@example.com', 'Ada King']);
+    await other.close();
+  });
+
+  it('is never inherited by a recycled address of the same provider', async () => {
+    await scene.signIn(ADA);
+    expect(await codeOf(scene.signIn({ ...ADA, sub: 'ada-2' }))).toBe('auth.login.identity_mismatch');
+    expect(await scene.auditOf('auth.login.identity_mismatch')).toMatchObject([
+      { email: 'ada@example.com', stored_provider: 'acme', incoming_provider: 'acme' },
+    ]);
+    expect(await scene.users()).toMatchObject([{ subject: 'ada-1' }]);
+  });
+
+  it.each(['bootstrap', 'local'])('is the one prepared for the address (%s), with no new right', async (provider) => {
+    await scene.insert('ada@example.com', { provider, provider_subject: 'ada@example.com', password_hash: 'kept' });
+    const outcome = await scene.signIn(ADA);
+    expect(outcome.principal.superAdmin).toBe(false);
+    expect(await scene.users()).toMatchObject([{ provider: 'acme', subject: 'ada-1', admin: false }]);
+    expect(await scene.auditOf('auth.user.identity_linked')).toMatchObject([{ from: provider, to: 'acme' }]);
+    const [row] = await scene.database.query('SELECT password_hash AS hash FROM users');
+    expect(row).toEqual({ hash: 'kept' });
+    expect(JSON.stringify(await scene.auditOf('auth.user.identity_linked'))).not.toContain('ada-1');
+  });
+
+  it('is never the system actor', async () => {
+    await scene.insert('system@system.invalid', { provider: 'system', provider_subject: 'system' });
+    expect(await codeOf(scene.signIn({ ...ADA, email: 'system@system.invalid' }))).toBe('auth.login.identity_mismatch');
+  });
+
+  it('moves to another provider for a literally verified address, unless the operator says never', async () => {
+    await scene.signIn(ADA);
+    await scene.signIn({ ...ADA, sub: 'globex-7' }, {}, { provider: 'globex' });
+    expect(await scene.users()).toMatchObject([{ provider: 'globex', subject: 'globex-7' }]);
+    const strict = await scene.open({ relinkPolicy: 'never' });
+    expect(await codeOf(scene.signIn(ADA, {}, { at: strict }))).toBe('auth.login.identity_mismatch');
+    await strict.close();
+  });
+
+  it('moves for no address the operator merely trusts, though such people may sign in', async () => {
+    await scene.signIn(ADA);
+    const trusting = await scene.open({
+      providers: [scene.other.setting('globex', { trustEmailWithoutVerifiedClaim: true })],
+    });
+    const silent = { ...ADA, email_verified: undefined, sub: 'globex-7' };
+    expect(await codeOf(scene.signIn(silent, {}, { at: trusting, provider: 'globex' }))).toBe(
+      'auth.login.identity_mismatch',
+    );
+    await scene.signIn({ ...silent, email: 'grace@example.com' }, {}, { at: trusting, provider: 'globex' });
+    expect(await scene.auditOf('auth.login.email_verified_assumed')).toMatchObject([{ provider: 'globex' }]);
+    expect(
+      await codeOf(scene.signIn({ ...silent, email_verified: false }, {}, { at: trusting, provider: 'globex' })),
+    ).toBe('auth.login.oidc_error');
+    await trusting.close();
+  });
+
+  it('stays shut when it is deactivated, whichever way it is found', async () => {
+    await scene.signIn(ADA);
+    await scene.database.query('UPDATE users SET is_active = FALSE');
+    expect(await codeOf(scene.signIn(ADA))).toBe('auth.login.user_inactive');
+    expect(await codeOf(scene.signIn({ ...ADA, sub: 'globex-7' }, {}, { provider: 'globex' }))).toBe(
+      'auth.login.user_inactive',
+    );
+    expect(await scene.users()).toMatchObject([{ provider: 'acme', subject: 'ada-1' }]);
+  });
+
+  it('becomes an administrator by the configured address once, when it is made', async () => {
+    const configured = await scene.open({ bootstrapAdminEmail: 'ada@example.com' });
+    expect((await scene.signIn(ADA, {}, { at: configured })).principal.superAdmin).toBe(true);
+    expect(await scene.auditOf('auth.user.admin_granted')).toMatchObject([{ actor: 'bootstrap' }]);
+    await scene.database.query('UPDATE users SET is_admin = FALSE');
+    const after = await scene.open({ bootstrapAdminEmail: 'ada@example.com' });
+    expect((await scene.signIn(ADA, {}, { at: after })).principal.superAdmin).toBe(false);
+    await Promise.all([configured.close(), after.close()]);
+  });
+});
