@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { AuditModule } from '#libs/audit';
 import { ChecksModule, ReleaseCheckGate } from '#libs/checks';
 import { DatasourceReferences, DatasourcesModule, FurtherDrivers } from '#libs/datasources';
@@ -24,6 +24,7 @@ import { HealthController } from './health/health.controller.js';
 import { ProcessMetrics } from './health/process-metrics.js';
 import { Readiness } from './health/readiness.js';
 import { BodyInterceptor } from './http/body.interceptor.js';
+import { CanonicalIds } from './http/canonical-ids.js';
 import { CsrfCookie } from './http/csrf-cookie.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -160,6 +161,7 @@ export class AppModule {
         StreamMetrics,
         ApiReference,
         { provide: APP_GUARD, useClass: OperationGuard },
+        { provide: APP_PIPE, useClass: CanonicalIds },
         { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
         { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
         { provide: APP_FILTER, useExisting: ErrorFilter },

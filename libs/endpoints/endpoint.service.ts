@@ -3,6 +3,7 @@ import { AuditLog } from '#libs/audit';
 import { authorise } from '#libs/identity';
 import {
   Configuration,
+  canonicalId,
   isUuid,
   PenstockError,
   type KeysetListing,
@@ -145,7 +146,7 @@ export class EndpointService {
 
   /** The pipeline's id, if what it would serve today may be served by GET and knows the path's variables. */
   async #publishable(workspaceId: string, idOrName: string, pattern: PathPattern): Promise<string> {
-    const id = isUuid(idOrName) ? idOrName : await this.pipelines.idOf(workspaceId, idOrName);
+    const id = isUuid(idOrName) ? canonicalId(idOrName) : await this.pipelines.idOf(workspaceId, idOrName);
     const pipeline =
       id === undefined
         ? undefined

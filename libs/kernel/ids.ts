@@ -10,3 +10,8 @@ export function newId(): string {
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
+
+/** An id in the form it is compared in: a UUID in lower case, whatever the caller wrote; any other text as it is. */
+export function canonicalId(text: string): string {
+  return isUuid(text) ? text.toLowerCase() : text;
+}

@@ -10,6 +10,7 @@ import {
 import { operationRow, type Admission, type OperationId } from '#libs/identity';
 import { whileWanted } from '#libs/kernel';
 import { OPERATION_EXTENSION } from '../schema/root-field.js';
+import { canonicalArguments } from './canonical-arguments.js';
 import type { Lazy } from './lazy.js';
 import type { OperationContext } from './operation-context.js';
 
@@ -70,10 +71,12 @@ function required(field: Field, resolver: Resolver | undefined): Resolver {
 
 function guarded(field: Field, guard: Admission, resolve: Resolver): Resolver {
   const operation = operationOf(field);
+  const canonical = canonicalArguments(field.args);
   const work = async (...call: Parameters<Resolver>): Promise<unknown> => {
     if (call[3].operation.operation === OperationTypeNode.MUTATION) call[2].forget();
     await guard.admit(call[2].principal, operation, { path: PATH, method: 'POST' });
-    return resolve(...call) as unknown;
+    const [source, args, context, info] = call;
+    return resolve(source, canonical(args), context, info) as unknown;
   };
   return (...call) => call[2].deadline.within(reading(call, () => work(...call)));
 }

@@ -1,4 +1,4 @@
-import { isExactNumber, type JsonObject, type JsonValue } from '#libs/kernel';
+import { canonicalId, isExactNumber, type JsonObject, type JsonValue } from '#libs/kernel';
 
 /** A JSON Schema as it is published. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -35,6 +35,11 @@ const MAX_NAME_CHARS = 300;
 /** What addresses something: a name, a path, an id. */
 export function named(description: string): Argument<string> {
   return text(description, { maxLength: MAX_NAME_CHARS });
+}
+
+/** The id of a row, in the form in which it is compared. */
+export function rowId(description: string): Argument<string> {
+  return { ...named(description), read: (value) => canonicalId(asText(value)) };
 }
 
 export function word<const W extends string>(description: string, allowed: readonly W[]): Argument<W> {

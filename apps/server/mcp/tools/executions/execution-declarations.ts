@@ -1,4 +1,4 @@
-import { named, object, optional, whole, word } from '../arguments.js';
+import { named, object, optional, rowId, whole, word } from '../arguments.js';
 import {
   list,
   listResult,
@@ -16,7 +16,7 @@ import {
 } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
-const execution_id = named('Id of the run (a UUID), as pipelines_execute or executions_list gives it.');
+const execution_id = rowId('Id of the run (a UUID), as pipelines_execute or executions_list gives it.');
 
 const metadata = {
   execution_id: TEXT,
@@ -39,7 +39,7 @@ export const EXECUTION_TOOLS = {
       'Runs of the workspace, newest first, without their statistics and errors: read those with executions_get.',
     operation: 'execution.read',
     arguments: {
-      pipeline_id: optional(named('Only runs of this pipeline (a UUID).')),
+      pipeline_id: optional(rowId('Only runs of this pipeline (a UUID).')),
       status: optional(word('Only runs in this state.', ['RUNNING', 'SUCCESS', 'FAILED', 'ABORTED'])),
       limit: optional(whole('Most entries, 50 by default, 200 at most.')),
     },
@@ -118,7 +118,7 @@ export const TRIAL_TOOLS = {
       'Runs one SQL node of a version by itself on its datasource and shows up to 50 rows; nothing is staged or kept. Required parameters without a value get a stand-in, named in sampled_parameters. A DML or DDL node really runs, and needs every value. Nodes on tempdb run only inside a whole run.',
     operation: 'pipeline.execute_node',
     arguments: {
-      pipeline_id: named('Id of the pipeline (a UUID).'),
+      pipeline_id: rowId('Id of the pipeline (a UUID).'),
       node_id: named('Id of the node in the document.'),
       version: optional(whole('Exactly this version; leave it out for the working version.', { minimum: 1 })),
       parameters: optional(object('Values by the name of the declared parameter.')),

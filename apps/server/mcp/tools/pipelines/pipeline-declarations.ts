@@ -1,4 +1,4 @@
-import { flag, named, object, objects, optional, text, whole } from '../arguments.js';
+import { flag, named, object, objects, optional, rowId, text, whole } from '../arguments.js';
 import {
   CUT,
   list,
@@ -16,7 +16,7 @@ import {
 } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
-const id = named('Id of the pipeline (a UUID), as pipelines_list gives it.');
+const id = rowId('Id of the pipeline (a UUID), as pipelines_list gives it.');
 const version = optional(
   whole('Exactly this version; leave it out for the working version (the draft, else the current release).', {
     minimum: 1,
@@ -72,7 +72,7 @@ export const PIPELINE_TOOLS = {
       'Pipelines of the workspace with their working version. With "prefix" (even an empty one) it shows one level of the folder tree: its folders with how many pipelines each holds, and the pipelines that stand in it; the other filters then do not count.',
     operation: 'pipeline.read',
     arguments: {
-      owner: optional(named('Id of the user who made them.')),
+      owner: optional(rowId('Id of the user who made them.')),
       datasource: optional(named('Name of a datasource that the working version reads or writes.')),
       q: optional(text('Part of the path, the title or the description, in any case.')),
       prefix: optional(named('Folder path such as "sales/daily"; empty for the top level.')),

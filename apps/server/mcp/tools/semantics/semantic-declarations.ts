@@ -1,5 +1,5 @@
 import { FACT_KINDS, FACT_SCOPES } from '#libs/semantics';
-import { flag, named, objects, optional, text, whole, word } from '../arguments.js';
+import { flag, named, objects, optional, rowId, text, whole, word } from '../arguments.js';
 import { list, OBJECT, result, TEXT, TEXT_OR_NULL, YES_OR_NO } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
@@ -50,9 +50,9 @@ export const SEMANTIC_TOOLS = {
       evidence_summary: optional(
         text('What the evidence showed, up to 300 characters; made from its rows if left out.'),
       ),
-      source_pipeline_id: optional(named('Id of the pipeline it was learned from (a UUID).')),
+      source_pipeline_id: optional(rowId('Id of the pipeline it was learned from (a UUID).')),
       source_version: optional(whole('Version of that pipeline.', { minimum: 1 })),
-      supersedes: optional(named('Id of the fact that this one replaces.')),
+      supersedes: optional(rowId('Id of the fact that this one replaces.')),
     },
     result: result({ ...fact, refs_added: list(OBJECT) }, 'id', 'fact', 'trust'),
     target: 'datasource',
@@ -81,7 +81,7 @@ export const SEMANTIC_TOOLS = {
     description:
       'Ends a fact that is wrong or no longer true; it stays in the history with the reason. Retiring one twice changes nothing.',
     operation: 'semantic.retire',
-    arguments: { id: named('Id of the fact (a UUID).'), reason: text('Why, 1 to 500 characters.') },
+    arguments: { id: rowId('Id of the fact (a UUID).'), reason: text('Why, 1 to 500 characters.') },
     result: result(fact, 'id', 'trust'),
     target: 'id',
     effect: 'replaces',
