@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { ApiClient } from '../fixtures/api-client.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { EventStream } from '../fixtures/event-stream.js';
 import { eventually } from '../fixtures/eventually.js';
@@ -50,6 +51,20 @@ describeWithProgram('redis-server', 'a server that is told to end', (redis) => {
     }
     const page = await deployment.author.data('GET', `/api/v1/executions/${attached.executionId}/result`);
     expect(Number(page.total_rows)).toBe(1);
+  });
+
+  it('leaves in the trail how many refused keys it had no row for', async () => {
+    const leaving = await deployment.addServer();
+    const { id, key } = await deployment.admin.data('POST', '/api/v1/auth/api-keys', { name: 'guessed at' });
+    const thief = ApiClient.withKey(leaving.baseUrl, `${key.slice(0, -4)}${key.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`);
+    for (let n = 0; n < 65; n++) expect((await thief.call('GET', '/api/v1/auth/me')).status).toBe(401);
+    expect(await leaving.end('SIGTERM')).toBe(0);
+    const rows = await deployment.metadata<{ suppressed: string | null }>(
+      `SELECT details_json->>'suppressed' AS suppressed FROM audit_log
+        WHERE event = 'auth.api_key.rejected' AND key_id = $1 ORDER BY id`,
+      [id],
+    );
+    expect(rows.map(({ suppressed }) => suppressed)).toEqual([...Array<null>(60).fill(null), '5']);
   });
 
   it('cancels them if it may not wait: their watchers see why, the statement stops, nothing is left', async () => {

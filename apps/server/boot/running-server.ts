@@ -218,6 +218,8 @@ export class RunningServer {
     http.closeIdleConnections();
     http.closeAllConnections();
     await this.app.close();
+    // Nothing comes in any more: what the trail owes is complete.
+    await this.app.get(AccessTrail).close();
   }
 }
 

@@ -30,6 +30,11 @@ export class ProcessMetrics {
       () => trail.malformedKeys,
     );
     scraped(
+      'datapipelines_audit_denials_left_out',
+      'Refusals of one caller beyond sixty a minute, which stand in no audit row.',
+      () => trail.denialsLeftOut,
+    );
+    scraped(
       'datapipelines_audit_rows_lost',
       'Audit rows about refusals that could not be written.',
       () => observer.failures,

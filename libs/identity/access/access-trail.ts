@@ -16,23 +16,31 @@ const DENIALS: Readonly<Record<string, string>> = {
   'auth.key_issuer_role_lost': 'capability',
 };
 
+interface Rejection {
+  actor: AuditActor;
+  reason: KeyRejection;
+}
+
 export type KeyRejection = 'unknown_or_revoked' | 'wrong' | 'expired' | 'owner_inactive' | 'workspace_inactive';
 
 /** Audit rows about access itself. They are awaited and never fail the request; floods are cut (contract 04 §10). */
 @Injectable()
 export class AccessTrail {
-  readonly #rejections: FloodLimit;
-  /** Apart from the rejections of keys, whose rows alone tell how many were left out. */
-  readonly #denials: FloodLimit;
+  readonly #rejections: FloodLimit<Rejection>;
+  /** Apart from the rejections of keys, whose rows alone tell how many were left out; of these a metric does. */
+  readonly #denials: FloodLimit<void>;
   #malformed = 0;
+  #denialsLeftOut = 0;
   #uses = 0;
 
   constructor(
     private readonly observer: AuditObserver,
     clock: Clock,
   ) {
-    this.#rejections = new FloodLimit(clock);
-    this.#denials = new FloodLimit(clock);
+    this.#rejections = new FloodLimit(clock, ({ actor, reason }, suppressed) =>
+      this.observer.observe(actor, 'auth.api_key.rejected', { reason, suppressed }),
+    );
+    this.#denials = new FloodLimit(clock, () => Promise.resolve());
   }
 
   /** Malformed keys are counted, not audited: they name nothing. */
@@ -44,13 +52,17 @@ export class AccessTrail {
     return this.#malformed;
   }
 
+  /** Denials, forged requests and refused workspaces that were too many to be written down. */
+  get denialsLeftOut(): number {
+    return this.#denialsLeftOut;
+  }
+
   /** The flood is that of the key, or of the network where nobody has such a key: those can be made up without end. */
   async keyRejected(actor: AuditActor & { keyId: string }, reason: KeyRejection): Promise<void> {
     const { keyId, sourceIp } = actor;
     const subject = reason === 'unknown_or_revoked' && sourceIp !== undefined ? addressBlock(sourceIp) : keyId;
-    const verdict = this.#rejections.admit(subject);
-    if (verdict === 'suppressed') return;
-    await this.observer.observe(actor, 'auth.api_key.rejected', { reason, ...verdict });
+    if (!(await this.#rejections.admit(subject, { actor, reason }))) return;
+    await this.observer.observe(actor, 'auth.api_key.rejected', { reason });
   }
 
   async keyUsed(principal: Principal, path: string | undefined): Promise<void> {
@@ -88,7 +100,13 @@ export class AccessTrail {
     await this.observer.observe(principal, 'auth.super_admin_acting', { operation, path, method });
   }
 
+  /** Writes what the trail still owes: how many rejections it left out. */
+  async close(): Promise<void> {
+    await this.#rejections.close();
+  }
+
   async #limited(subject: string, write: () => Promise<void>): Promise<void> {
-    if (this.#denials.admit(subject) !== 'suppressed') await write();
+    if (await this.#denials.admit(subject)) await write();
+    else this.#denialsLeftOut += 1;
   }
 }
