@@ -14,10 +14,30 @@ export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
-/** Predicate over alias `e`: the derived status of an entity (seed §4.4: an EXISTS probe, never a stored flag). */
-export function statusPredicate({ versions, key }: VersionedTables, status: EntityStatus): string {
-  const live = `EXISTS (SELECT FROM ${versions} s WHERE s.${key} = e.id AND s.status <> 'DISCARDED')`;
-  return status === 'ACTIVE' ? live : `NOT ${live}`;
+/**
+ * Predicate over alias `e` for statements that read a page: the derived status of an entity. Never a stored flag but a
+ * probe of the versions (seed §4.4), which a pointer spares: it names a live version or nothing (contract 05 §10).
+ */
+export function statusPredicate(tables: VersionedTables, status: EntityStatus): string {
+  // A subquery with a LIMIT stays a probe; of an EXISTS the planner may hash every live version, for a page of fifty.
+  const active = `(e.current_version IS NOT NULL OR (SELECT TRUE FROM ${liveVersions(tables)} LIMIT 1) IS NOT NULL)`;
+  return status === 'ACTIVE' ? active : `NOT ${active}`;
+}
+
+/**
+ * The same for statements that ask every entity, as predicates of which at most one holds: where pointers stand an index
+ * tells it all, and only the rest is joined with the versions. In one predicate the planner would take the dear half
+ * for the price of each row.
+ */
+function statusParts(tables: VersionedTables, status: EntityStatus | undefined): string[] {
+  if (status === undefined) return ['TRUE'];
+  const live = `EXISTS (SELECT FROM ${liveVersions(tables)})`;
+  if (status === 'DISCARDED') return [`e.current_version IS NULL AND NOT ${live}`];
+  return ['e.current_version IS NOT NULL', `e.current_version IS NULL AND ${live}`];
+}
+
+function liveVersions({ versions, key }: VersionedTables): string {
+  return `${versions} s WHERE s.${key} = e.id AND s.status <> 'DISCARDED'`;
 }
 
 /** Join of alias `w`: the working version of entity `e` – the draft, else the pointer's (contract 05 §10). */
@@ -47,6 +67,14 @@ function below(prefix: string): { least: string; beyond: string | null; from: nu
     : { least: `${prefix}/`, beyond: `${prefix}0`, from: prefix.length + 2 };
 }
 
+/**
+ * A parameter whose value the planner does not see. For a folder that holds much of the table it would read the table,
+ * and take the folder of every name apart, which costs more than it thinks; the index has them ready.
+ */
+function unseen(parameter: string): string {
+  return `(SELECT ${parameter}::text)`;
+}
+
 /** The folders of one level, with the number of entities under each: `segment`, `count`. */
 export function foldersStatement(
   tables: VersionedTables,
@@ -55,14 +83,15 @@ export function foldersStatement(
   status: EntityStatus,
 ): Statement {
   const { least, beyond, from } = below(prefix);
+  const range = beyond === null ? '' : `AND ${FOLDER} >= ${unseen('$3')} AND ${FOLDER} < ${unseen('$4')}`;
   // Counted by folder first, in the order of the index: a subtree has far fewer folders than entities.
+  const parts = statusParts(tables, status).map(
+    (part) => `SELECT ${FOLDER} AS folder, count(*) AS count
+                 FROM ${tables.entities} e WHERE ${part} AND e.workspace_id = $1 ${range} GROUP BY 1`,
+  );
   return {
     sql: `SELECT split_part(substr(f.folder, $2::int), '/', 1) COLLATE "C" AS segment, sum(f.count)::int AS count
-            FROM (SELECT ${FOLDER} AS folder, count(*) AS count
-                    FROM ${tables.entities} e
-                   WHERE e.workspace_id = $1 ${beyond === null ? '' : `AND ${FOLDER} >= $3 AND ${FOLDER} < $4`}
-                     AND ${statusPredicate(tables, status)}
-                   GROUP BY 1) f
+            FROM (${parts.join(' UNION ALL ')}) f
            GROUP BY 1 ORDER BY 1`,
     values: [workspaceId, from, ...(beyond === null ? [] : [least, beyond])],
   };
@@ -70,7 +99,7 @@ export function foldersStatement(
 
 /** Predicate over alias `e` for the entities that stand directly in a folder, with its values from `$n` on. */
 export function levelPredicate(prefix: string, n: number): { sql: string; values: readonly unknown[] } {
-  return { sql: `${FOLDER} = $${n}`, values: [prefix] };
+  return { sql: `${FOLDER} = ${unseen(`$${n}`)}`, values: [prefix] };
 }
 
 export function folder(prefix: string, row: { segment: string; count: number }): Folder {
@@ -82,17 +111,15 @@ export interface Selection {
   tables: VersionedTables;
   columns: string;
   where: string;
+  /** Absent: entities of either status. */
+  status?: EntityStatus;
   values: readonly unknown[];
 }
 
 /** The source of a selection, up to its filter. */
-export function selectionFrom({ tables, where }: Selection): string {
-  return `FROM ${tables.entities} e ${workingJoin(tables)} WHERE ${where}`;
-}
-
-/** What is only counted needs no working version, unless the filter looks at it. */
-function counted({ tables, where }: Selection): string {
-  return `FROM ${tables.entities} e ${/\bw\./.test(where) ? workingJoin(tables) : ''} WHERE ${where}`;
+export function selectionFrom({ tables, where, status }: Selection): string {
+  return `FROM ${tables.entities} e ${workingJoin(tables)}
+         WHERE ${where} ${status ? `AND ${statusPredicate(tables, status)}` : ''}`;
 }
 
 /** One page by position. Names sort by code point, so that every page of every door has one order. */
@@ -105,8 +132,11 @@ export function pageStatement(selection: Selection, page: { offset: number; limi
   };
 }
 
-export function countStatement(selection: Selection): Statement {
-  return { sql: `SELECT count(*)::int AS total ${counted(selection)}`, values: selection.values };
+/** What is only counted needs no working version, unless the filter looks at it. */
+export function countStatement({ tables, where, status, values }: Selection): Statement {
+  const source = `FROM ${tables.entities} e ${/\bw\./.test(where) ? workingJoin(tables) : ''}`;
+  const parts = statusParts(tables, status).map((part) => `(SELECT count(*) ${source} WHERE ${part} AND ${where})`);
+  return { sql: `SELECT (${parts.join(' + ')})::int AS total`, values };
 }
 
 const DEFAULT_PAGE = 50;

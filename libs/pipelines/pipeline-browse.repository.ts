@@ -143,13 +143,14 @@ export class PipelineBrowseRepository {
 
 function levelSelection(workspaceId: string, prefix: string, status: EntityStatus): Selection {
   const level = levelPredicate(prefix, 2);
-  const where = `e.workspace_id = $1 AND ${level.sql} AND ${statusPredicate(PIPELINE_TABLES, status)}`;
-  return { tables: PIPELINE_TABLES, columns: COLUMNS, where, values: [workspaceId, ...level.values] };
+  const where = `e.workspace_id = $1 AND ${level.sql}`;
+  return { tables: PIPELINE_TABLES, columns: COLUMNS, where, status, values: [workspaceId, ...level.values] };
 }
 
 function filtered(workspaceId: string, filter: PipelineFilter): Selection {
   const values: unknown[] = [workspaceId];
-  const parts = ['e.workspace_id = $1', statusPredicate(PIPELINE_TABLES, filter.status ?? 'ACTIVE')];
+  const parts = ['e.workspace_id = $1'];
+  const status = filter.status ?? 'ACTIVE';
   if (filter.owner) parts.push(isUuid(filter.owner) ? `e.owner_id = $${values.push(filter.owner)}` : 'FALSE');
   if (filter.datasource) {
     const reads = values.push(writeJson({ nodes: [{ source: filter.datasource }] }));
@@ -157,5 +158,5 @@ function filtered(workspaceId: string, filter: PipelineFilter): Selection {
     parts.push(`(w.body_json @> $${reads}::jsonb OR w.body_json @> $${writes}::jsonb)`);
   }
   if (filter.q) parts.push(searchPredicate(values.push(searchPattern(filter.q))));
-  return { tables: PIPELINE_TABLES, columns: COLUMNS, where: parts.join(' AND '), values };
+  return { tables: PIPELINE_TABLES, columns: COLUMNS, where: parts.join(' AND '), status, values };
 }

@@ -119,8 +119,11 @@ export class TemplateBrowseRepository {
     status: EntityStatus,
     page: OffsetPage,
   ): Promise<Listing<TemplateSummaryRow> & { folders: { segment: string; count: number }[] }> {
-    const entries = await this.#page(levelSelection(workspaceId, prefix, status), page);
-    return { ...entries, folders: await this.folders(workspaceId, prefix, status) };
+    const [entries, folders] = await Promise.all([
+      this.#page(levelSelection(workspaceId, prefix, status), page),
+      this.folders(workspaceId, prefix, status),
+    ]);
+    return { ...entries, folders };
   }
 
   async #page(selection: Selection, page: OffsetPage): Promise<Listing<TemplateSummaryRow>> {
@@ -140,15 +143,16 @@ export class TemplateBrowseRepository {
 
 function levelSelection(workspaceId: string, prefix: string, status: EntityStatus): Selection {
   const level = levelPredicate(prefix, 2);
-  const where = `e.workspace_id = $1 AND ${level.sql} AND ${statusPredicate(TEMPLATE_TABLES, status)}`;
-  return { tables: TEMPLATE_TABLES, columns: COLUMNS, where, values: [workspaceId, ...level.values] };
+  const where = `e.workspace_id = $1 AND ${level.sql}`;
+  return { tables: TEMPLATE_TABLES, columns: COLUMNS, where, status, values: [workspaceId, ...level.values] };
 }
 
 function filtered(workspaceId: string, filter: TemplateFilter): Selection {
   const values: unknown[] = [workspaceId];
-  const parts = ['e.workspace_id = $1', statusPredicate(TEMPLATE_TABLES, filter.status ?? 'ACTIVE')];
+  const parts = ['e.workspace_id = $1'];
+  const status = filter.status ?? 'ACTIVE';
   if (filter.dialect) parts.push(`w.dialect = $${values.push(filter.dialect)}`);
   if (filter.isLibrary !== undefined) parts.push(`w.is_library = $${values.push(filter.isLibrary)}`);
   if (filter.q) parts.push(searchPredicate(values.push(searchPattern(filter.q))));
-  return { tables: TEMPLATE_TABLES, columns: COLUMNS, where: parts.join(' AND '), values };
+  return { tables: TEMPLATE_TABLES, columns: COLUMNS, where: parts.join(' AND '), status, values };
 }

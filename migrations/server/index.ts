@@ -2,6 +2,7 @@ import { MetadataTables0001 } from './0001-metadata-tables.js';
 import { SessionsAndAppendOnly0002 } from './0002-sessions-and-append-only.js';
 import { ReferenceIndexes0003 } from './0003-reference-indexes.js';
 import { AuditOfAKey0004 } from './0004-audit-of-a-key.js';
+import { BrowseIndexes0005 } from './0005-browse-indexes.js';
 import type { SqlMigration } from './sql-migration.js';
 
 export type { SqlMigration } from './sql-migration.js';
@@ -12,4 +13,5 @@ export const serverMigrations: readonly SqlMigration[] = [
   new SessionsAndAppendOnly0002(),
   new ReferenceIndexes0003(),
   new AuditOfAKey0004(),
+  new BrowseIndexes0005(),
 ];

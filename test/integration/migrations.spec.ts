@@ -85,6 +85,10 @@ describe('migrations', () => {
         name: '0004-audit-of-a-key',
         checksum: '355eb4d19f718d137fa1eb88259fd3b2c3a3f5472dd2926c4860e9275ea756df',
       },
+      {
+        name: '0005-browse-indexes',
+        checksum: 'a758f5494afe82804ae509535860f18c246b6a235159c8c60f3d746576b5571c',
+      },
     ]);
   });
 
