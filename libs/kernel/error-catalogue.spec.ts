@@ -131,6 +131,7 @@ const EXPECTED: [source: string, status: number | null, codes: string[]][] = [
       'datasource.not_found datasource.grant_required datasource.table_not_found datasource.lake_table_not_found semantics.not_found mcp.doc_not_found',
     ),
   ],
+  ['06 §11 †', 409, ['semantics.too_many_facts']],
   ['06 §14', 403, ['datasource.table_forbidden']],
   [
     '06 §14',

@@ -31,13 +31,23 @@ export interface FactRow {
 }
 
 /** $1 = the workspace that reads: it sees what is granted to it, of team rules only its own (contract 06 §11). */
-export const VISIBLE_FACTS = `(f.scope = 'DATASOURCE' OR f.workspace_id = $1::uuid) AND EXISTS (
-    SELECT 1 FROM datasources d JOIN datasource_workspaces g ON g.datasource_name = d.name AND g.workspace_id = $1::uuid
-     WHERE d.name = f.datasource_name AND NOT d.is_deleted)`;
+export const VISIBLE_FACTS = visibleFacts('f');
 
+function visibleFacts(fact: string): string {
+  return `(${fact}.scope = 'DATASOURCE' OR ${fact}.workspace_id = $1::uuid) AND EXISTS (
+    SELECT 1 FROM datasources d JOIN datasource_workspaces g ON g.datasource_name = d.name AND g.workspace_id = $1::uuid
+     WHERE d.name = ${fact}.datasource_name AND NOT d.is_deleted)`;
+}
+
+/**
+ * What a fact says of another thing is shown to who may read that thing: the version of a pipeline of its own, the fact
+ * that was superseded where that one is visible.
+ */
 export const FACT_COLUMNS = `f.id, f.scope, f.datasource_name, f.kind, f.fact, f.refs_json, f.evidence_sql, f.evidence_summary, f.trust,
   f.schema_fingerprint, f.recorded_by, f.recorded_via, f.recorded_at, f.recorded_in = $1::uuid AS from_here,
-  p.id AS pipeline_id, p.name AS pipeline_name, f.source_version, f.verified_by, f.verified_at, f.supersedes,
+  p.id AS pipeline_id, p.name AS pipeline_name, CASE WHEN p.id IS NOT NULL THEN f.source_version END AS source_version,
+  f.verified_by, f.verified_at,
+  (SELECT s.id FROM learned_facts s WHERE s.id = f.supersedes AND ${visibleFacts('s')}) AS supersedes,
   f.retired_at, f.retired_reason`;
 
 export const FROM_FACTS = `FROM learned_facts f LEFT JOIN pipelines p ON p.id = f.source_pipeline_id AND p.workspace_id = $1::uuid`;

@@ -31,6 +31,7 @@ export class FactStanding {
     const { workspace, fact } = await this.#judgeable(principal, 'semantic.retire', id);
     const text = reasonText(reason);
     return await this.db.transaction(async (tx) => {
+      await this.#holdDatasource(tx, workspace, fact);
       if (await this.facts.retire(tx, fact.id, text)) {
         await this.audit.append(tx, principal, 'semantics.retired', {
           fact_id: fact.id,
@@ -57,6 +58,7 @@ export class FactStanding {
     if (!source) throw factNotFound(id);
     const seen = await this.liveRefs.fingerprint(source, fact.refs, gaveUp);
     return await this.db.transaction(async (tx) => {
+      await this.#holdDatasource(tx, workspace, fact);
       if (!(await this.facts.verify(tx, fact.id, principal.userId, seen))) throw retired(fact);
       await this.audit.append(tx, principal, 'semantics.verified', {
         fact_id: fact.id,
@@ -81,6 +83,12 @@ export class FactStanding {
     if (!fact) throw factNotFound(id);
     refuseForeign(workspace, operation, fact);
     return { workspace, fact };
+  }
+
+  /** A grant revoked since the look ends the act here, as if the fact were not there; a later one waits for the commit. */
+  async #holdDatasource(tx: Transaction, workspace: ActingWorkspace, { id, datasource }: LearnedFact): Promise<void> {
+    const held = await this.datasources.visibleForShare(tx, workspace.id, [datasource]);
+    if (!held.has(datasource)) throw factNotFound(id);
   }
 
   async #again(tx: Transaction, workspace: ActingWorkspace, id: string): Promise<LearnedFact> {

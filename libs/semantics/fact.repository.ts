@@ -153,6 +153,13 @@ export class FactRepository {
     ]);
   }
 
+  /** Held until the transaction ends, so that two that add to the facts of one workspace are counted one after the other. */
+  async lockShare(tx: Transaction, workspaceId: string, datasource: string): Promise<void> {
+    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text', [
+      `learned_facts of ${workspaceId} on ${datasource}`,
+    ]);
+  }
+
   async duplicateOf(q: Queryable, identity: FactIdentity): Promise<string | undefined> {
     const { scope, workspaceId, datasource, kind, refs, fact } = identity;
     const [row] = await q.query<{ id: string }>(
@@ -164,12 +171,16 @@ export class FactRepository {
     return row?.id;
   }
 
-  async insert(tx: Transaction, fact: NewFact): Promise<void> {
-    await tx.execute(
+  /** False when the workspace has as many live facts about the datasource as it may have. */
+  async insert(tx: Transaction, fact: NewFact, mostLive: number): Promise<boolean> {
+    const inserted = await tx.execute(
       `INSERT INTO learned_facts (id, scope, workspace_id, datasource_name, kind, fact, refs_json, evidence_sql,
          evidence_summary, trust, schema_fingerprint, recorded_by, recorded_via, recorded_in, source_pipeline_id,
          source_version, supersedes)
-       VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+       SELECT $1::uuid, $2::text, $3::uuid, $4::text, $5::text, $6::text, $7::jsonb, $8::text, $9::text, $10::text,
+              $11::text, $12::uuid, $13::text, $14::uuid, $15::uuid, $16::int, $17::uuid
+        WHERE (SELECT count(*) FROM learned_facts o
+                WHERE o.datasource_name = $4::text AND o.recorded_in = $14::uuid AND o.trust <> 'retired') < $18::int`,
       [
         fact.id,
         fact.scope,
@@ -188,8 +199,10 @@ export class FactRepository {
         fact.sourcePipelineId,
         fact.sourceVersion,
         fact.supersedes,
+        mostLive,
       ],
     );
+    return inserted === 1;
   }
 
   /** False when it is retired already. */

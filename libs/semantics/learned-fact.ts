@@ -39,6 +39,8 @@ export interface FactPlace {
   trust: FactTrust;
   /** `tableKey=sha256` entries joined by `;` (seed §4.18). */
   fingerprint: string;
+  /** Recorded by somebody who acted in the reading workspace. */
+  isFromHere: boolean;
   /** Another live fact that the workspace sees says something else of the same kind about the same refs. */
   isConflicting: boolean;
 }
@@ -52,13 +54,13 @@ export interface LearnedFact extends FactPlace {
   recordedBy: string;
   recordedVia: WriteSurface;
   recordedAt: string;
-  /** Recorded by somebody who acted in the reading workspace. */
-  isFromHere: boolean;
   /** Only when the reading workspace holds the pipeline. */
   sourcePipeline: { id: string; name: string } | null;
+  /** As the pipeline. */
   sourceVersion: number | null;
   verifiedBy: string | null;
   verifiedAt: string | null;
+  /** Only when the reading workspace sees that fact. */
   supersedes: string | null;
   retiredAt: string | null;
   retiredReason: string | null;

@@ -1,9 +1,10 @@
 import { beforeEach } from '@jest/globals';
 
 import { AuditLog } from '#libs/audit';
-import { newId, readJson, SilentLogger, type JsonObject, type Logger } from '#libs/kernel';
+import { newId, readJson, SilentLogger, type Configuration, type JsonObject, type Logger } from '#libs/kernel';
 import type { Database } from '#libs/persistence';
 
+import { eventually } from '../../test/fixtures/eventually.js';
 import type { DatasourceBench } from '../datasources/datasources.fixture.js';
 import { engineScene } from '../datasources/engines.fixture.js';
 import { FactListing } from './fact-listing.js';
@@ -27,13 +28,18 @@ export class SemanticsBench {
   readonly catalog: AnnotatedCatalog;
   readonly marks: DriftMarks;
 
-  constructor(bench: DatasourceBench, db: Database, logger: Logger = new SilentLogger()) {
+  constructor(
+    bench: DatasourceBench,
+    db: Database,
+    logger: Logger = new SilentLogger(),
+    configuration: Configuration = bench.config,
+  ) {
     const facts = new FactRepository();
     const audit = new AuditLog();
     const liveRefs = new LiveRefs(bench.catalogs);
     this.listing = new FactListing(db, facts, bench.access);
     this.service = new SemanticsService(
-      new FactRecording(db, facts, bench.access, liveRefs, new Evidence(bench.reads), audit),
+      new FactRecording(db, facts, bench.access, liveRefs, new Evidence(bench.reads), audit, configuration),
       new FactStanding(db, facts, bench.access, liveRefs, audit),
       this.listing,
     );
@@ -61,6 +67,8 @@ export function semanticsScene() {
     /** Rows of `learned_facts` there are, whoever sees them. */
     stored(): Promise<number>;
     audited(): Promise<{ event: string; details: Record<string, unknown> }[]>;
+    /** Resolves once a statement in the metadata database waits for another's lock. */
+    untilBlocked(): Promise<void>;
     /** A pipeline of a workspace, with one version. */
     pipelineOf(workspaceId: string, name: string): Promise<string>;
   };
@@ -77,6 +85,10 @@ export function semanticsScene() {
         event,
         details: JSON.parse(details_json) as Record<string, unknown>,
       }));
+    };
+    scene.untilBlocked = async () => {
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await eventually('a statement waits for a lock', async () => (await database.query(waiting)).length > 0);
     };
     scene.pipelineOf = async (workspaceId, name) => {
       const id = newId();

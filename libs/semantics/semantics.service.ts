@@ -23,7 +23,7 @@ export class SemanticsService {
    *
    * @throws 404 `datasource.not_found`, `pipeline.execution.not_found`, `semantics.not_found` (supersedes); 400
    *   `semantics.kind_invalid`, `fact_invalid`, `ref_unresolved`, `ref_mismatch`, `evidence_refused`, `evidence_failed`;
-   *   409 `semantics.duplicate`; 403 `auth.role_required` for superseding another workspace's fact
+   *   409 `semantics.duplicate`, `too_many_facts`; 403 `auth.role_required` for superseding another workspace's fact
    */
   async record(
     principal: Principal,

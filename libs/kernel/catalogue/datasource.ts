@@ -177,6 +177,11 @@ export const datasourceCodes = {
     title: 'The same fact is recorded already.',
     fix: 'Verify or retire the fact named in the details instead.',
   },
+  'semantics.too_many_facts': {
+    status: 409,
+    title: 'The workspace holds as many facts about the datasource as it may.',
+    fix: 'Retire facts that no longer help, or supersede one of them with the new one.',
+  },
   'semantics.not_found': {
     status: 404,
     title: 'There is no such fact that you can see.',

@@ -5,6 +5,7 @@ import { executorKeys, recordKeys, stagingKeys } from './keys/executions.js';
 import { apiKeyKeys, governanceKeys, signInKeys } from './keys/identity.js';
 import { lakeKeys } from './keys/lake.js';
 import { mailKeys } from './keys/mail.js';
+import { semanticsKeys } from './keys/semantics.js';
 import { deploymentKeys, graphqlKeys, loggingKeys, serverKeys, tracingKeys, webKeys } from './keys/server.js';
 import { databaseKeys, redisKeys, secretKeys } from './keys/stores.js';
 
@@ -33,6 +34,7 @@ export const CONFIGURATION_KEYS = {
   ...pipelineKeys,
   ...datasourceKeys,
   ...lakeKeys,
+  ...semanticsKeys,
   ...graphqlKeys,
 };
 
@@ -70,6 +72,7 @@ export const CONFIGURATION_GROUPS: readonly {
   { title: 'Pipelines and organisation values', keys: pipelineKeys },
   { title: 'Datasources', keys: datasourceKeys },
   { title: 'Lake', keys: lakeKeys },
+  { title: 'Learned facts', keys: semanticsKeys },
   { title: 'GraphQL', keys: graphqlKeys },
 ];
 

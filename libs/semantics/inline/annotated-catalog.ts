@@ -17,7 +17,7 @@ import { inlineFactView, storedDrift, type InlineFactView, type ServedFact } fro
 import type { FactPlace, LearnedFact } from '../learned-fact.js';
 import { schemaOf, tableKey } from '../rules/fact-refs.js';
 import { tableDigest } from '../rules/fingerprint.js';
-import { columnsOf, FACTS_PER_OBJECT, tablesOf, withConflicts } from '../rules/placement.js';
+import { columnsOf, FACTS_PER_OBJECT, shownFacts, tablesOf, withConflicts } from '../rules/placement.js';
 import { DriftMarks } from './drift-marks.js';
 import { InlineFactRepository } from './inline-fact.repository.js';
 
@@ -101,10 +101,7 @@ export class AnnotatedCatalog {
     const byTable = placed(served, ({ fact }) => tablesOf(fact));
     const placedFacts = keys.map((key) => capped(byTable.get(key)));
     const texts = await this.#texts(workspaceId, placedFacts);
-    const tables = listing.tables.map((item, at) => {
-      const { facts: places = [], truncated = false } = placedFacts[at] ?? {};
-      return { item, facts: places.flatMap((place) => whole(place, texts)), truncated };
-    });
+    const tables = listing.tables.map((item, at) => ({ item, ...wholeFacts(placedFacts[at], texts) }));
     return { tables, truncated: listing.truncated };
   }
 
@@ -126,7 +123,7 @@ export class AnnotatedCatalog {
   ): Promise<FactsOf<ColumnView>[]> {
     const { table, columns } = await this.introspection.describe(principal, name, request, gaveUp);
     const { id: workspaceId } = authorise(principal, 'datasource.introspect');
-    const facts = withConflicts(await this.facts.ofTable(this.db, workspaceId, name, table.name));
+    const facts = withConflicts(await this.facts.places(this.db, workspaceId, name, table.name));
     const key = keyOf(table);
     const served = await this.marks.byColumns({ workspaceId, datasource: name, gaveUp }, facts, {
       table,
@@ -135,7 +132,9 @@ export class AnnotatedCatalog {
       digest: tableDigest(columns.map((column) => ({ name: column.name, type: typeOf(column) }))),
     });
     const byColumn = placed(served, ({ fact }) => columnsOf(fact, key));
-    return columns.map((item) => ({ item, ...capped(byColumn.get(item.name)) }));
+    const placedFacts = columns.map((column) => capped(byColumn.get(column.name)));
+    const texts = await this.#texts(workspaceId, placedFacts);
+    return columns.map((item, at) => ({ item, ...wholeFacts(placedFacts[at], texts) }));
   }
 
   /** The facts that are shown, and of a large datasource only those. */
@@ -151,7 +150,7 @@ export class AnnotatedCatalog {
     const facts =
       workspaceId === undefined || names.length === 0
         ? []
-        : withConflicts(await this.facts.ofDatasources(this.db, workspaceId, names));
+        : await this.facts.ofDatasources(this.db, workspaceId, names, FACTS_PER_OBJECT + 1);
     const byDatasource = Map.groupBy(facts, ({ datasource }) => datasource);
     return views.map((view) => annotatedView(view, byDatasource.get(view.name) ?? []));
   }
@@ -189,6 +188,13 @@ function whole({ fact, drift }: ServedFact<FactPlace>, texts: ReadonlyMap<string
   return text ? [{ fact: { ...text, trust, isConflicting }, drift }] : [];
 }
 
+function wholeFacts(
+  { facts, truncated }: ObjectFacts<FactPlace> = { facts: [], truncated: false },
+  texts: ReadonlyMap<string, LearnedFact>,
+): ObjectFacts {
+  return { facts: facts.flatMap((place) => whole(place, texts)), truncated };
+}
+
 function placed<F extends FactPlace>(
   served: readonly ServedFact<F>[],
   places: (fact: ServedFact<F>) => Set<string>,
@@ -205,7 +211,7 @@ function placed<F extends FactPlace>(
 }
 
 function capped<F extends FactPlace>(facts: readonly ServedFact<F>[] = []): ObjectFacts<F> {
-  return { facts: facts.slice(0, FACTS_PER_OBJECT), truncated: facts.length > FACTS_PER_OBJECT };
+  return { facts: [...shownFacts(facts)], truncated: facts.length > FACTS_PER_OBJECT };
 }
 
 function inline<T>({ item, facts, truncated }: FactsOf<T>): T & InlineFacts {

@@ -6,7 +6,7 @@ import { Database } from '#libs/persistence';
 
 import { COLUMNS_CHANGED, storedDrift, type ServedFact } from '../fact-view.js';
 import { FactRepository } from '../fact.repository.js';
-import type { FactPlace, LearnedFact } from '../learned-fact.js';
+import type { FactPlace } from '../learned-fact.js';
 import { columnsDrift, goneText, tablesGone, type MissingRefs } from '../rules/drift.js';
 import { namespaceOf } from '../rules/fact-refs.js';
 import { trustAfter, type FactEvent } from '../rules/fact-trust.js';
@@ -50,11 +50,11 @@ export class DriftMarks {
     return facts.map((fact) => served(fact, 'ref_gone', texts.get(fact.id), lostColumn(fact)));
   }
 
-  async byColumns(
+  async byColumns<F extends FactPlace>(
     reader: ReaderOf,
-    facts: readonly LearnedFact[],
+    facts: readonly F[],
     seen: { table: CatalogTableName; key: string; columns: ReadonlySet<string>; digest: string },
-  ): Promise<ServedFact[]> {
+  ): Promise<ServedFact<F>[]> {
     const drift = columnsDrift(facts, seen.key, seen.columns, seen.digest);
     const gone = await this.#really(reader, drift.gone);
     const changed = await this.#reallyChanged(reader, drift.changed, seen.table);
@@ -96,11 +96,11 @@ export class DriftMarks {
     return [...known, ...gone];
   }
 
-  async #reallyChanged(
+  async #reallyChanged<F extends FactPlace>(
     reader: ReaderOf,
-    changed: readonly LearnedFact[],
+    changed: readonly F[],
     table: CatalogTableName,
-  ): Promise<readonly LearnedFact[]> {
+  ): Promise<readonly F[]> {
     const lowered = changed.filter(({ trust }) => trustAfter(trust, 'columns_changed') !== trust);
     if (lowered.length === 0) return [];
     const hides = await this.#asked(reader, async ({ driver, query }) =>

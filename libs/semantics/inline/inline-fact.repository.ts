@@ -6,26 +6,32 @@ import type { Queryable } from '#libs/persistence';
 import { FACT_COLUMNS, factOf, FROM_FACTS, NEWEST_FIRST, refsOf, VISIBLE_FACTS, type FactRow } from '../fact-row.js';
 import type { FactPlace, LearnedFact } from '../learned-fact.js';
 
-type PlaceRow = Pick<FactRow, 'id' | 'kind' | 'refs_json' | 'trust' | 'schema_fingerprint'>;
+type PlaceRow = Pick<FactRow, 'id' | 'kind' | 'refs_json' | 'trust' | 'schema_fingerprint' | 'from_here'>;
 
 /** Most facts of one datasource that a listing of its tables or columns considers. */
 const INLINE_CAP = 20_000;
+
+/** Where there are more facts than are shown, what other workspaces recorded never crowds out one's own. */
+const OWN_FIRST = `(f.recorded_in = $1::uuid) DESC, ${NEWEST_FIRST}`;
 
 /** Reads the live facts that stand beside the objects of a catalog. */
 @Injectable()
 export class InlineFactRepository {
   /**
-   * Where the live facts of one datasource stand, newest first. Without their conflicts: whoever has all facts of a
-   * datasource, or of a table, sees those himself.
+   * Where the live facts of one datasource stand, or those of one of its tables, newest first. Without their conflicts:
+   * whoever has all facts of a datasource, or of a table, sees those himself.
    */
-  async places(q: Queryable, workspaceId: string, datasource: string): Promise<FactPlace[]> {
+  async places(q: Queryable, workspaceId: string, datasource: string, table?: string): Promise<FactPlace[]> {
     const rows = await q.query<PlaceRow>(
-      `SELECT f.id, f.kind, f.refs_json, f.trust, f.schema_fingerprint FROM learned_facts f
-        WHERE f.datasource_name = $2 AND f.trust <> 'retired' AND ${VISIBLE_FACTS}
-        ORDER BY ${NEWEST_FIRST} LIMIT ${INLINE_CAP}`,
-      [workspaceId, datasource],
+      `SELECT f.* FROM (
+         SELECT f.id, f.kind, f.refs_json, f.trust, f.schema_fingerprint, f.recorded_at,
+                f.recorded_in = $1::uuid AS from_here FROM learned_facts f
+          WHERE f.datasource_name = $2 AND f.trust <> 'retired' AND ($3::jsonb IS NULL OR f.refs_json @> $3::jsonb)
+            AND ${VISIBLE_FACTS} ORDER BY ${OWN_FIRST} LIMIT ${INLINE_CAP}) f
+        ORDER BY ${NEWEST_FIRST}`,
+      [workspaceId, datasource, table === undefined ? null : writeJson([{ table }])],
     );
-    return rows.map(({ id, kind, refs_json, trust, schema_fingerprint }) => ({
+    return rows.map(({ id, kind, refs_json, trust, schema_fingerprint, from_here }) => ({
       id,
       datasource,
       kind,
@@ -33,19 +39,9 @@ export class InlineFactRepository {
       refsKey: refs_json,
       trust,
       fingerprint: schema_fingerprint,
+      isFromHere: from_here,
       isConflicting: false,
     }));
-  }
-
-  /** Live facts that name one table, or columns of it, newest first; conflicts as above. */
-  async ofTable(q: Queryable, workspaceId: string, datasource: string, table: string): Promise<LearnedFact[]> {
-    const rows = await q.query<FactRow>(
-      `SELECT ${FACT_COLUMNS}, FALSE AS conflicting ${FROM_FACTS}
-        WHERE f.datasource_name = $2 AND f.trust <> 'retired' AND ${VISIBLE_FACTS} AND f.refs_json @> $3::jsonb
-        ORDER BY ${NEWEST_FIRST} LIMIT ${INLINE_CAP}`,
-      [workspaceId, datasource, writeJson([{ table }])],
-    );
-    return rows.map(factOf);
   }
 
   /** Several by id, without their conflicts. */
@@ -57,14 +53,27 @@ export class InlineFactRepository {
     return new Map(rows.map((row) => [row.id, factOf(row)]));
   }
 
-  /** What a list of datasources shows beside each: windows, sampling rates and the team's own rules; conflicts as above. */
-  async ofDatasources(q: Queryable, workspaceId: string, names: readonly string[]): Promise<LearnedFact[]> {
+  /**
+   * What a list of datasources shows beside each: windows, sampling rates and the team's own rules, newest first, of each
+   * datasource and scope at most `most`. Conflicts are told of all that there are; two in conflict are of one kind.
+   */
+  async ofDatasources(
+    q: Queryable,
+    workspaceId: string,
+    names: readonly string[],
+    most: number,
+  ): Promise<LearnedFact[]> {
     const rows = await q.query<FactRow>(
-      `SELECT ${FACT_COLUMNS}, FALSE AS conflicting ${FROM_FACTS}
-        WHERE f.datasource_name = ANY ($2::text[]) AND f.trust <> 'retired' AND ${VISIBLE_FACTS}
-          AND (f.kind IN ('window', 'sampling') OR f.scope = 'WORKSPACE')
-        ORDER BY ${NEWEST_FIRST} LIMIT ${INLINE_CAP}`,
-      [workspaceId, names],
+      `WITH live AS (
+         SELECT f.id, jsonb_array_length(f.refs_json) > 0
+                  AND count(*) OVER (PARTITION BY f.datasource_name, f.kind, f.refs_json) > 1 AS conflicting,
+                row_number() OVER (PARTITION BY f.datasource_name, f.scope ORDER BY ${OWN_FIRST}) AS place
+           FROM learned_facts f
+          WHERE f.datasource_name = ANY ($2::text[]) AND f.trust <> 'retired' AND ${VISIBLE_FACTS}
+            AND (f.kind IN ('window', 'sampling') OR f.scope = 'WORKSPACE'))
+       SELECT ${FACT_COLUMNS}, x.conflicting ${FROM_FACTS} JOIN live x ON x.id = f.id AND x.place <= $3::int
+        ORDER BY ${NEWEST_FIRST}`,
+      [workspaceId, names, most],
     );
     return rows.map(factOf);
   }

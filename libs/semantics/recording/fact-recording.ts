@@ -3,7 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog } from '#libs/audit';
 import { DatasourceAccess, type DatasourceRecord } from '#libs/datasources';
 import { authorise } from '#libs/identity';
-import { newId, PenstockError, type ActingWorkspace, type JsonObject, type Principal } from '#libs/kernel';
+import {
+  Configuration,
+  newId,
+  PenstockError,
+  type ActingWorkspace,
+  type JsonObject,
+  type Principal,
+} from '#libs/kernel';
 import { constraintOf, Database, type Queryable, type Transaction } from '#libs/persistence';
 
 import { factNotFound, refuseForeign } from '../fact-access.js';
@@ -24,6 +31,8 @@ export interface RecordedFact {
 /** Records what somebody found out. Its checks run in the contract's order; a refusal leaves nothing behind (06 §11). */
 @Injectable()
 export class FactRecording {
+  readonly #mostLive: number;
+
   constructor(
     private readonly db: Database,
     private readonly facts: FactRepository,
@@ -31,7 +40,10 @@ export class FactRecording {
     private readonly liveRefs: LiveRefs,
     private readonly evidence: Evidence,
     private readonly audit: AuditLog,
-  ) {}
+    configuration: Configuration,
+  ) {
+    this.#mostLive = configuration.get('datapipelines.semantics.max-live-facts-per-datasource');
+  }
 
   async record(
     principal: Principal,
@@ -70,7 +82,8 @@ export class FactRecording {
         await this.#holdDatasource(tx, workspace, source.name);
         await this.#refuseDuplicate(tx, identity);
         await this.#supersede(tx, principal, workspace, given);
-        await this.facts.insert(tx, insert);
+        await this.facts.lockShare(tx, workspace.id, source.name);
+        if (!(await this.facts.insert(tx, insert, this.#mostLive))) throw this.#tooMany(source.name);
         await this.audit.append(tx, principal, 'semantics.recorded', {
           fact_id: id,
           kind: given.kind,
@@ -90,6 +103,14 @@ export class FactRecording {
         throw pipelineNotFound(pipelineId ?? '');
       throw error;
     }
+  }
+
+  #tooMany(datasource: string): PenstockError {
+    const limit = this.#mostLive;
+    return new PenstockError('semantics.too_many_facts', {
+      message: `This workspace holds ${limit} live facts about the datasource, which is the limit.`,
+      details: { datasource, limit },
+    });
   }
 
   async #sourcePipeline(workspace: ActingWorkspace, given: FactBody): Promise<string | null> {

@@ -12,6 +12,15 @@ export function tablesOf({ refs, trust }: FactPlace): Set<string> {
   return new Set(refs.filter(({ column }) => column === undefined || trust === 'stale').map(tableKey));
 }
 
+/** The facts that are shown beside one object: where there are too many, one's own workspace's before others'; order kept. */
+export function shownFacts<F extends FactPlace, S extends { fact: F }>(facts: readonly S[]): readonly S[] {
+  if (facts.length <= FACTS_PER_OBJECT) return facts;
+  const own = facts.filter(({ fact }) => fact.isFromHere).slice(0, FACTS_PER_OBJECT);
+  const others = facts.filter(({ fact }) => !fact.isFromHere).slice(0, FACTS_PER_OBJECT - own.length);
+  const shown = new Set([...own, ...others]);
+  return facts.filter((fact) => shown.has(fact));
+}
+
 /** Beside which columns of one table a fact stands. */
 export function columnsOf({ refs }: FactPlace, key: string): Set<string> {
   return new Set(refs.flatMap((ref) => (ref.column !== undefined && tableKey(ref) === key ? [ref.column] : [])));
