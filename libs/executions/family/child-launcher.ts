@@ -28,7 +28,7 @@ import type { TerminalOutcome } from '../run/run-ending.js';
 import type { RunPlan } from '../run/run-plan.js';
 import { DependencyGraph } from '../scheduling/dependency-graph.js';
 import { ChildStream } from './child-stream.js';
-import { childLineage } from './lineage.js';
+import { childLineage, type Lineage } from './lineage.js';
 
 /** A child that runs. */
 export interface StartedChild {
@@ -72,9 +72,9 @@ export class ChildLauncher {
     const lineage = childLineage(parent, node.id);
     if (lineage.depth > this.#maxDepth) throw this.#tooDeep(node, lineage.depth);
     try {
-      const facts = await this.#facts(parent, node, context, signal);
+      const facts = await this.#facts(parent, node, context, lineage, signal);
       const stream = new ChildStream();
-      return { executionId: facts.executionId, stream, ...host.beginChild({ ...facts, lineage, stream }) };
+      return { executionId: facts.executionId, stream, ...host.beginChild({ ...facts, stream }) };
     } catch (error) {
       signal.throwIfAborted();
       throw notStarted(node, error);
@@ -85,8 +85,9 @@ export class ChildLauncher {
     parent: RunPlan,
     node: ChildNode,
     context: ReadonlyMap<string, TypedValue>,
+    lineage: Lineage,
     signal: AbortSignal,
-  ): Promise<Omit<RunFacts, 'lineage' | 'stream'>> {
+  ): Promise<Omit<RunFacts, 'stream'>> {
     const { workspaceId } = parent.pipeline;
     const pipeline = await this.pipelines.pinned(workspaceId, node.pipeline);
     if (!pipeline) throw new PenstockError('pipeline.execution.not_found');
@@ -106,7 +107,7 @@ export class ChildLauncher {
       triggeredBy: parent.userId,
       triggeredVia: 'PIPELINE',
       correlationId: parent.correlationId,
-      lineage: childLineage(parent, node.id),
+      lineage,
     });
     return {
       executionId,
@@ -120,6 +121,8 @@ export class ChildLauncher {
       parametersJson,
       startedAt,
       attached: false,
+      lineage,
+      permits: parent.permits,
       memory: undefined,
     };
   }

@@ -27,6 +27,7 @@ import { RunClock } from '../run/run-clock.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import type { RunServices } from '../run/run-services.js';
 import { RunState } from '../run/run-state.js';
+import { FamilyPermits } from '../scheduling/family-permits.js';
 import { PermitBoard } from '../scheduling/permit-board.js';
 import { MemoryBudget } from '../staging/memory-budget.js';
 import { NativeCallGate } from '../staging/native-call-gate.js';
@@ -197,6 +198,7 @@ export class ExecutionInstance implements ChildHost {
       pipeline,
       context,
       clock: new RunClock(startedAt),
+      permits: facts.permits ?? new FamilyPermits(this.settings.parallelNodes),
       resultTtlSeconds: this.resultTtlSeconds(facts.resultTtlSeconds),
       resultPageRows: clamp(facts.resultPageRows ?? result.pageRows, 1, result.pageMaxRows),
     };
@@ -212,7 +214,10 @@ export class ExecutionInstance implements ChildHost {
     return runs.length;
   }
 
-  /** Runs it to its end, and gives back what it held. The promise never rejects. */
+  /**
+   * Runs it to its end, and gives back the slot it held. The promise never rejects; flags in the store are tidied behind
+   * it, because a parent's node may wait for it inside an open write-back.
+   */
   begin(run: ExecutionRun, slot: UserLease | undefined): Promise<TerminalOutcome> {
     if (this.#cancelled) run.cancel(this.#cancelled);
     if (run.state.plan.attached) this.attachments.attach(run);
@@ -245,7 +250,8 @@ export class ExecutionInstance implements ChildHost {
     const outcome = await run.run();
     this.runs.leave(run);
     this.attachments.ended(run);
-    await Promise.all([slot?.release(), this.#clearCancel(run.executionId)]);
+    void this.#clearCancel(run.executionId);
+    await slot?.release();
     this.#finished.delete(run.executionId);
     this.#count(run, outcome);
     return outcome;

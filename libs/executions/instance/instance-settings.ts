@@ -21,6 +21,7 @@ export interface InstanceSettings {
   cancelPollMs: number;
   progressIntervalMs: number;
   runsPerInstance: number;
+  parallelNodes: number;
   slotsPerUser: number;
   streamsPerUser: number;
   disconnectGraceMs: number;
@@ -39,7 +40,6 @@ export function instanceSettings(config: Configuration): InstanceSettings {
   return {
     run: {
       ...times,
-      maxParallelNodes: config.get('datapipelines.executor.max-parallel-nodes'),
       executionTimeoutSeconds: config.get('datapipelines.executor.execution-timeout-seconds'),
       cancelGraceMs,
       progressSampleMs: seconds(config.get('datapipelines.executor.progress-sample-interval-seconds')),
@@ -72,6 +72,7 @@ export function instanceSettings(config: Configuration): InstanceSettings {
     heartbeatMs: seconds(config.get('datapipelines.executor.heartbeat-seconds')),
     cancelPollMs: seconds(config.get('datapipelines.executor.cancel-poll-seconds')),
     progressIntervalMs: seconds(config.get('datapipelines.executor.progress-write-interval-seconds')),
+    parallelNodes: config.get('datapipelines.executor.max-parallel-nodes'),
     runsPerInstance: config.get('datapipelines.executor.max-concurrent-executions-per-instance'),
     slotsPerUser: config.get('datapipelines.executor.max-concurrent-executions-per-user'),
     streamsPerUser: config.get('datapipelines.sse.max-streams-per-user'),

@@ -4,6 +4,7 @@ import type { TypedValue } from '#libs/typesystem';
 import type { ChildStream } from '../family/child-stream.js';
 import type { Lineage } from '../family/lineage.js';
 import type { DependencyGraph } from '../scheduling/dependency-graph.js';
+import type { FamilyPermits } from '../scheduling/family-permits.js';
 import type { MemoryReservation } from '../staging/memory-budget.js';
 
 /** What a launch knows when the row exists. */
@@ -22,6 +23,8 @@ export interface RunFacts {
   startedAt: string;
   attached: boolean;
   lineage: Lineage;
+  /** Of a child: its parent's. */
+  permits?: FamilyPermits;
   /** Of a child: where its caller node's rows go instead of the result store. */
   stream?: ChildStream | undefined;
   memory: MemoryReservation | undefined;

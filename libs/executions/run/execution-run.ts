@@ -90,7 +90,7 @@ export class ExecutionRun {
         run: (node) => this.#runNode(nodes, node),
         refused: (node, reason) => nodes.refused(node, reason),
       },
-      this.services.settings.maxParallelNodes,
+      plan.permits.at(plan.lineage.depth),
       plan.graph,
     );
     await scheduler.run(latch.signal);

@@ -5,6 +5,7 @@ import type { TypedValue } from '#libs/typesystem';
 import type { ChildStream } from '../family/child-stream.js';
 import type { Lineage } from '../family/lineage.js';
 import type { DependencyGraph } from '../scheduling/dependency-graph.js';
+import type { FamilyPermits } from '../scheduling/family-permits.js';
 import type { MemoryReservation } from '../staging/memory-budget.js';
 import type { RunClock } from './run-clock.js';
 
@@ -32,6 +33,8 @@ export interface RunPlan {
   /** Ends with its last watcher after the grace. */
   readonly attached: boolean;
   readonly lineage: Lineage;
+  /** Of the whole family. */
+  readonly permits: FamilyPermits;
   /** Of a child: where its caller node's rows go instead of the result store. */
   readonly stream?: ChildStream | undefined;
 }

@@ -17,7 +17,6 @@ import type { ProgressWriter } from './progress-writer.js';
 import type { RunPlan } from './run-plan.js';
 
 export interface RunSettings extends NodeTimeSettings {
-  maxParallelNodes: number;
   executionTimeoutSeconds: number;
   cancelGraceMs: number;
   /** Least time between two progress samples of a node that stays in its state. */

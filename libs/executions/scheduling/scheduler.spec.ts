@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DependencyGraph } from './dependency-graph.js';
+import { FamilyPermits } from './family-permits.js';
 import { NodePermits, PermitBoard } from './permit-board.js';
 import { Scheduler } from './scheduler.js';
 
@@ -49,7 +50,7 @@ describe('scheduler', () => {
     const nodes = Array.from({ length: 1000 }, (_, i) => ({ id: `n${i}`, dependsOn: i ? [`n${i - 1}`] : [] }));
     const order: string[] = [];
     const dispatch = dispatchTo((node) => Promise.resolve(order.push(node.id) > 0));
-    await new Scheduler(nodes, new PermitBoard(limits), dispatch, 1).run(never);
+    await new Scheduler(nodes, new PermitBoard(limits), dispatch, new NodePermits(1)).run(never);
     expect(order).toEqual(nodes.map((node) => node.id));
   });
 
@@ -68,10 +69,10 @@ describe('scheduler', () => {
       }),
       inPlace: ({ id }: Node) => id === 'computed',
     };
-    await new Scheduler(nodes, new PermitBoard(limits), dispatch, 1).run(never);
+    await new Scheduler(nodes, new PermitBoard(limits), dispatch, new NodePermits(1)).run(never);
     const stopped: string[] = [];
     const late = { ...dispatchTo((node) => Promise.resolve(stopped.push(node.id) > 0)), inPlace: () => true };
-    await new Scheduler(nodes, new PermitBoard(limits), late, 1).run(AbortSignal.abort());
+    await new Scheduler(nodes, new PermitBoard(limits), late, new NodePermits(1)).run(AbortSignal.abort());
     expect(stopped).toEqual([]);
   });
 
@@ -96,7 +97,7 @@ describe('scheduler', () => {
           running--;
           return true;
         });
-        await new Scheduler(nodes, new PermitBoard(limits), dispatch, parallel).run(never);
+        await new Scheduler(nodes, new PermitBoard(limits), dispatch, new NodePermits(parallel)).run(never);
         expect(done.size).toBe(nodes.length);
       }),
       { numRuns: 60 },
@@ -119,7 +120,7 @@ describe('scheduler', () => {
       ended++;
       return true;
     });
-    await new Scheduler(nodes, new PermitBoard(limits), dispatch, 2).run(stop.signal);
+    await new Scheduler(nodes, new PermitBoard(limits), dispatch, new NodePermits(2)).run(stop.signal);
     expect(started).toEqual(['a', 'c']);
     expect(ended).toBe(2);
   });
@@ -131,7 +132,7 @@ describe('scheduler', () => {
       nodes,
       new PermitBoard(limits),
       dispatchTo(() => Promise.reject(broken)),
-      1,
+      new NodePermits(1),
     ).run(never);
     await expect(run).rejects.toBe(broken);
   });
@@ -143,8 +144,63 @@ describe('scheduler', () => {
       { id: 'b', dependsOn: ['a'] },
     ];
     const dispatch = dispatchTo((node) => Promise.resolve(started.push(node.id) < 0));
-    await new Scheduler(nodes, new PermitBoard(limits), dispatch, 2).run(never);
+    await new Scheduler(nodes, new PermitBoard(limits), dispatch, new NodePermits(2)).run(never);
     expect(started).toEqual(['a']);
+  });
+});
+
+describe('the permits of a family', () => {
+  it('bound every generation, however many runs it has, and no generation waits for the one above it', async () => {
+    const board = new PermitBoard(limits);
+    const permits = new FamilyPermits(3);
+    const running = new Map<number, number>();
+    let most = 0;
+    /** Every node of the first generations calls a run of six nodes more. */
+    const family = async (depth: number): Promise<boolean> => {
+      const nodes = Array.from({ length: 6 }, (_, n) => ({ id: `${depth}-${n}`, dependsOn: [] }));
+      const dispatch = dispatchTo(async () => {
+        running.set(depth, (running.get(depth) ?? 0) + 1);
+        most = Math.max(most, running.get(depth)!);
+        if (depth < 4) await family(depth + 1);
+        else await delay(0);
+        running.set(depth, running.get(depth)! - 1);
+        return true;
+      });
+      await new Scheduler(nodes, board, dispatch, permits.at(depth)).run(never);
+      return true;
+    };
+    await family(1);
+    expect(most).toBe(3);
+    expect(board.waiting).toBe(0);
+  });
+
+  it('a thousand nodes in place let others run in between, and stop when the run does', async () => {
+    const nodes = Array.from({ length: 1000 }, (_, n) => ({ id: `n${n}`, dependsOn: n ? [`n${n - 1}`] : [] }));
+    const busy = () => {
+      const until = performance.now() + 0.1;
+      while (performance.now() < until);
+    };
+    let turns = 0;
+    let open = true;
+    const count = () => {
+      turns++;
+      if (open) setImmediate(count);
+    };
+    setImmediate(count);
+    const stop = new AbortController();
+    let ran = 0;
+    const dispatch = {
+      ...dispatchTo(() => {
+        busy();
+        if (++ran === 900) setImmediate(() => stop.abort('stop'));
+        return Promise.resolve(true);
+      }),
+      inPlace: () => true,
+    };
+    await new Scheduler(nodes, new PermitBoard(limits), dispatch, new NodePermits(1)).run(stop.signal);
+    open = false;
+    expect(turns).toBeGreaterThan(2);
+    expect(ran).toBeLessThan(1000);
   });
 });
 

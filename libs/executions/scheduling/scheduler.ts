@@ -1,5 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DependencyGraph, type Schedulable } from './dependency-graph.js';
-import { NodePermits, type Permit, type PermitBoard } from './permit-board.js';
+import type { NodePermits, Permit, PermitBoard } from './permit-board.js';
+
+/** After this much work in place the event loop gets a turn (contract 02 §1). */
+const LONGEST_TURN_MS = 5;
 
 /** What the scheduler asks of the run it serves. */
 export interface NodeDispatch<N extends Schedulable> {
@@ -20,17 +24,17 @@ export interface NodeDispatch<N extends Schedulable> {
  */
 export class Scheduler<N extends Schedulable> {
   readonly #graph: DependencyGraph;
-  readonly #permits: NodePermits;
+  /** When work in place began that no turn of the event loop has ended. */
+  #heldSince: number | undefined;
 
   constructor(
     private readonly nodes: readonly N[],
     private readonly board: PermitBoard,
     private readonly dispatch: NodeDispatch<N>,
-    maxParallelNodes: number,
+    private readonly permits: NodePermits,
     graph: DependencyGraph = DependencyGraph.of(nodes),
   ) {
     this.#graph = graph;
-    this.#permits = new NodePermits(maxParallelNodes);
   }
 
   /**
@@ -60,8 +64,8 @@ export class Scheduler<N extends Schedulable> {
     let permit: Permit | undefined;
     try {
       signal.throwIfAborted();
-      if (!this.dispatch.inPlace?.(node))
-        permit = await this.board.take(this.#permits, this.dispatch.datasources(node), signal);
+      if (this.dispatch.inPlace?.(node)) await this.#letOthersRun(signal);
+      else permit = await this.board.take(this.permits, this.dispatch.datasources(node), signal);
     } catch (reason) {
       if (!signal.aborted) await this.dispatch.refused(node, reason);
       return [];
@@ -72,5 +76,14 @@ export class Scheduler<N extends Schedulable> {
     } finally {
       permit?.release();
     }
+  }
+
+  /** Nodes that wait for nothing follow each other without a turn of the event loop, however many there are. */
+  async #letOthersRun(signal: AbortSignal): Promise<void> {
+    this.#heldSince ??= performance.now();
+    if (performance.now() - this.#heldSince < LONGEST_TURN_MS) return;
+    await nextTurn();
+    this.#heldSince = undefined;
+    signal.throwIfAborted();
   }
 }
