@@ -30,6 +30,7 @@ import { GrantRepository } from './grant.repository.js';
 import { CatalogReader } from './introspection/catalog-reader.js';
 import { IntrospectionService } from './introspection/introspection.service.js';
 import { DatasourcePools } from './pool/datasource-pools.js';
+import { AuthorAct } from './probe/author-act.js';
 import { AuthorRead } from './probe/author-read.js';
 import { BoundedProbe } from './probe/bounded-probe.js';
 import { ProbeSlots } from './probe/probe-slots.js';
@@ -111,7 +112,10 @@ export class DatasourceBench {
     this.catalogs = new CatalogReader(database, this.repository, this.pools, drivers, logger);
     this.introspection = new IntrospectionService(this.catalogs);
     this.statistics = new TableStatistics(this.catalogs);
-    this.reads = new AuthorRead(new BoundedProbe(this.pools, drivers), new ProbeSlots(store, logger), observer);
+    this.reads = new AuthorRead(
+      new BoundedProbe(this.pools, drivers),
+      new AuthorAct(new ProbeSlots(store, logger), observer),
+    );
     this.preview = new RowPreview(this.catalogs, this.reads);
     this.probe = new SqlProbe(this.catalogs, this.reads);
     this.access = new DatasourceAccess(database, this.repository, this.pools, drivers);

@@ -20,6 +20,7 @@ import { GrantRepository } from './grant.repository.js';
 import { CatalogReader } from './introspection/catalog-reader.js';
 import { IntrospectionService } from './introspection/introspection.service.js';
 import { DatasourcePools } from './pool/datasource-pools.js';
+import { AuthorAct } from './probe/author-act.js';
 import { AuthorRead } from './probe/author-read.js';
 import { BoundedProbe } from './probe/bounded-probe.js';
 import { ProbeSlots } from './probe/probe-slots.js';
@@ -35,6 +36,7 @@ import { TableStatistics } from './statistics/table-statistics.js';
 @Module({
   imports: [AuditModule, EgressModule, IdentityModule],
   providers: [
+    AuthorAct,
     AuthorRead,
     BoundedProbe,
     CatalogReader,
@@ -71,6 +73,7 @@ import { TableStatistics } from './statistics/table-statistics.js';
     },
   ],
   exports: [
+    AuthorAct,
     AuthorRead,
     BoundedProbe,
     CatalogReader,

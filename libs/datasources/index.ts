@@ -27,7 +27,8 @@ export type {
 export { KeyProvider, KeyRing, type SealingKey } from './credentials/key-ring.js';
 export { BootstrapRefused } from './bootstrap/bootstrap-file.js';
 export { DatasourceBootstrap } from './bootstrap/datasource-bootstrap.js';
-export { AuthorRead, sqlFacts } from './probe/author-read.js';
+export { AuthorAct, sqlFacts } from './probe/author-act.js';
+export { AuthorRead } from './probe/author-read.js';
 export { BoundedProbe } from './probe/bounded-probe.js';
 export type { PreviewView, ProbeColumn, ProbeView } from './probe/probe-view.js';
 export { RowPreview, type PreviewRequest } from './probe/row-preview.js';

@@ -263,6 +263,22 @@ describe('calculators in a run', () => {
     expect(JSON.stringify(stats).length).toBeLessThan(20_000);
   });
 
+  it('repeat in the record only what it can be rewritten with at every node; the rest stands in the parameters', async () => {
+    const copies = Array.from({ length: 100 }, (_, index) => ({
+      id: `c${index}`,
+      calculator: { kind: 'if_null', inputs: { value: '$long', default: 'x' }, context_key: `k${index}` },
+    }));
+    const { outcome, stats, context } = await run(copies, JSON.stringify({ long: 'x'.repeat(4000) }), {
+      long: { type: 'STRING', required: true },
+    });
+    expect(outcome.status).toBe('SUCCESS');
+    expect(stats[0]!['context_value']).toHaveLength(4000);
+    expect(stats[99]!['context_value']).toBeUndefined();
+    expect(stats[99]!['context_key']).toBe('k99');
+    expect(JSON.stringify(stats).length).toBeLessThan(300_000);
+    expect(context['k99']).toHaveLength(4000);
+  });
+
   it('of one document refuse a wrong value before anything is recorded', async () => {
     const before = await bench.db.database.query('SELECT 1 FROM pipeline_executions');
     const error: unknown = await run([{ id: 'week', calculator: WEEK }], '{"wk_start":1,"wk_end":"2026-01-01"}').catch(

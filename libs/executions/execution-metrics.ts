@@ -1,9 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { isSqlNode, type PipelineNode } from '#libs/pipelines';
+import { BoundedSeries } from './bounded-series.js';
 import type { NodeStat } from './run/node-stats.js';
 import type { AbortReason } from './run/outcome.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+/** Nodes, and pipelines, whose series are kept: those that ran last. */
+const NODES_KEPT = 2000;
+const PIPELINES_KEPT = 2000;
+const STATUSES = ['SUCCESS', 'FAILED', 'ABORTED'];
 const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
 export type ResultWriteOutcome = 'stored' | 'too_large' | 'storage_unavailable';
@@ -38,6 +43,17 @@ export class ExecutionMetrics {
   readonly #eventsDropped;
   readonly #idempotencyHits;
   readonly #idempotencyConflicts;
+  readonly #nodesKept = new BoundedSeries<{ pipeline_id: string; node_id: string; source: string }>(
+    NODES_KEPT,
+    ({ source, ...node }) => {
+      this.#nodeDuration.remove({ ...node, source });
+      this.#rowsOut.remove(node);
+    },
+  );
+  readonly #pipelinesKept = new BoundedSeries<{ pipeline_id: string }>(PIPELINES_KEPT, (pipeline) => {
+    this.#duration.remove(pipeline);
+    for (const status of STATUSES) this.#executions.remove({ status, ...pipeline });
+  });
 
   constructor(private readonly registry: Registry) {
     const registers = [registry];
@@ -95,6 +111,7 @@ export class ExecutionMetrics {
   }
 
   executionEnded(status: string, pipelineId: string, seconds: number, reason?: AbortReason): void {
+    this.#pipelinesKept.use({ pipeline_id: pipelineId });
     this.#executions.inc({ status, pipeline_id: pipelineId });
     this.#duration.observe({ pipeline_id: pipelineId }, seconds);
     if (reason) this.#aborted.inc({ reason });
@@ -102,10 +119,9 @@ export class ExecutionMetrics {
 
   nodeEnded(pipelineId: string, node: PipelineNode, stat: NodeStat): void {
     const labels = { pipeline_id: pipelineId, node_id: node.id };
-    this.#nodeDuration.observe(
-      { ...labels, source: isSqlNode(node) ? node.source : node.type },
-      stat.duration_ms / 1000,
-    );
+    const timed = { ...labels, source: isSqlNode(node) ? node.source : node.type };
+    this.#nodesKept.use(timed);
+    this.#nodeDuration.observe(timed, stat.duration_ms / 1000);
     // -1 = not measured.
     if (stat.rows_out < 0) return;
     this.#rowsOut.inc(labels, stat.rows_out);

@@ -29,6 +29,7 @@ import { FinishedRuns } from './records/finished-runs.js';
 import { PurgeExecutions } from './records/purge-executions.js';
 import { ResultReader } from './results/result-reader.js';
 import { NodeTrial } from './trial/node-trial.js';
+import { TrialWrite } from './trial/trial-write.js';
 import { StagingHealth } from './staging/staging-health.js';
 
 /** One instance of everything: the process owns one engine, however many doors use it. */
@@ -60,6 +61,7 @@ import { StagingHealth } from './staging/staging-health.js';
     Retention,
     StagingHealth,
     Sweep,
+    TrialWrite,
     VisibleExecutions,
   ],
   exports: [

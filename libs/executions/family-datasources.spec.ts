@@ -173,7 +173,11 @@ describe('a child’s rows written back by the parent', () => {
     const { finished } = await run([{ id: 'call', child, ...into('narrow_target', 'append', narrow) }]);
     expect(await finished).toMatchObject({
       status: 'FAILED',
-      failure: { code: 'pipeline.node.datasource_connection_failed', node: { id: 'call' } },
+      failure: {
+        code: 'pipeline.node.datasource_connection_failed',
+        details: { datasource: narrow, reason: 'pool_exhausted', held_by: 'child' },
+        node: { id: 'call' },
+      },
     });
     expect(await pg.query('SELECT n FROM narrow_target')).toEqual([]);
   });

@@ -1,22 +1,16 @@
-import { createHash } from 'node:crypto';
-
 import { Injectable } from '@nestjs/common';
 
-import { AuditObserver } from '#libs/audit';
 import { isPenstockError, PenstockError, type Principal } from '#libs/kernel';
 import type { TypedValue } from '#libs/typesystem';
 
 import type { DatasourceRecord } from '../datasource.js';
 import { DriverFailure } from '../drivers/driver-failure.js';
 import { unreachable } from '../introspection/catalog-reader.js';
+import { AuthorAct, type AuthorTool } from './author-act.js';
 import { BoundedProbe, type ProbeRead } from './bounded-probe.js';
-import { ProbeSlots } from './probe-slots.js';
 
 /** Most bytes of rows in one answer. */
 const MAX_BYTES = 4 * 1024 * 1024;
-
-/** What asked for the read, as the audit row names it. */
-export type AuthorTool = 'sql_probe' | 'preview_rows' | 'evidence' | 'execute_node';
 
 export interface AuthorStatement {
   sql: string;
@@ -26,21 +20,12 @@ export interface AuthorStatement {
   explain: boolean;
 }
 
-/** All that an audit row holds of a statement (06 §9). */
-export function sqlFacts(sql: string): { sql_sha256: string; sql_length: number } {
-  return { sql_sha256: createHash('sha256').update(sql).digest('hex'), sql_length: sql.length };
-}
-
-/**
- * One read by a person on a datasource's data: at most two at a time each, judged and bounded by {@link BoundedProbe},
- * with an audit row of its outcome that holds neither SQL nor values.
- */
+/** One read by a person on a datasource's data: an {@link AuthorAct}, judged and bounded by {@link BoundedProbe}. */
 @Injectable()
 export class AuthorRead {
   constructor(
     private readonly probe: BoundedProbe,
-    private readonly slots: ProbeSlots,
-    private readonly observer: AuditObserver,
+    private readonly acts: AuthorAct,
   ) {}
 
   /**
@@ -58,30 +43,13 @@ export class AuthorRead {
     const own = source.queryTimeoutSeconds;
     const timeoutMs = own === null ? statement.timeoutMs : Math.min(statement.timeoutMs, own * 1000);
     const bounds = { maxRows, maxBytes: MAX_BYTES, timeoutMs, signal: gaveUp ?? new AbortController().signal };
-    const started = performance.now();
-    const elapsed = (): number => Math.round(performance.now() - started);
-    const facts = { datasource: source.name, tool, ...sqlFacts(statement.sql) };
-    try {
-      const read = await this.slots.within(principal.userId, () =>
-        this.probe.read(source, statement, bounds, { explain }),
-      );
-      await this.observer.observe(principal, 'datasource.probed', {
-        ...facts,
-        outcome: 'ok',
-        elapsed_ms: elapsed(),
-      });
-      return { ...read, wallMs: elapsed() };
-    } catch (error) {
-      const answer = answerOf(error, source.name);
-      const code = isPenstockError(answer) ? answer.code : 'internal';
-      await this.observer.observe(principal, 'datasource.probed', {
-        ...facts,
-        outcome: 'failed',
-        code,
-        elapsed_ms: elapsed(),
-      });
-      throw answer;
-    }
+    const { done, wallMs } = await this.acts.run(
+      principal,
+      { datasource: source.name, tool, sql: statement.sql },
+      () => this.probe.read(source, statement, bounds, { explain }),
+      (error) => answerOf(error, source.name),
+    );
+    return { ...done, wallMs };
   }
 }
 

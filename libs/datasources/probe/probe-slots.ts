@@ -20,12 +20,16 @@ export class ProbeSlots {
     this.#log = logger.child('datasources.probe');
   }
 
-  /** Runs `work` in a slot. @throws 429 `rate_limit.exceeded`, or `rate_limit.unavailable` without the store */
-  async within<T>(userId: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` in a slot. `longestSeconds`: work that may take longer than a probe keeps its slot for as long.
+   *
+   * @throws 429 `rate_limit.exceeded`, or `rate_limit.unavailable` without the store
+   */
+  async within<T>(userId: string, work: () => Promise<T>, longestSeconds = 0): Promise<T> {
     const leaseId = newId();
     const granted = await unavailableAs(
       'rate_limit.unavailable',
-      () => this.store.acquire('probes', userId, leaseId, PER_USER, LEASE_SECONDS),
+      () => this.store.acquire('probes', userId, leaseId, PER_USER, Math.max(LEASE_SECONDS, longestSeconds)),
       { details: { retry_after_seconds: 1 } },
     );
     if (!granted) {

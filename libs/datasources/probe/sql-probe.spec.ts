@@ -4,7 +4,7 @@ import { readJson, type JsonObject } from '#libs/kernel';
 
 import { refusal } from '../datasource-scene.fixture.js';
 import { ENGINES, engineScene } from '../engines.fixture.js';
-import { sqlFacts } from './author-read.js';
+import { sqlFacts } from './author-act.js';
 
 const parameters = (json: string): JsonObject => readJson(json) as JsonObject;
 const texts = (rows: readonly { text: string }[]): string[] => rows.map(({ text }) => text);

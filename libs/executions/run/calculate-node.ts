@@ -14,12 +14,15 @@ export interface CalculatorRecord {
 
 /** Longest value, in characters of its wire form, that node records and events repeat. */
 const MAX_SHOWN_CHARS = 4096;
+/** All values that node records repeat together: they are written at every node boundary. */
+const MAX_SHOWN_IN_ALL = 256 * 1024;
 /** All values of one run together: a thousand nodes may pass on the same long text. */
 const MAX_TOTAL_CHARS = 16 * 1024 * 1024;
 
 /** Runs the calculators of one run, in place. */
 export class Calculation {
   #chars = 0;
+  #shownChars = 0;
 
   constructor(
     private readonly scope: CalculatorScope,
@@ -38,7 +41,7 @@ export class Calculation {
       const wire = encodeWire(value.type, value.value);
       this.#account(node, wire.length);
       this.scope.set(key, value);
-      if (wire.length <= MAX_SHOWN_CHARS) shown.push([key, new RawJson(wire)]);
+      if (this.#mayShow(wire)) shown.push([key, new RawJson(wire)]);
     }
     return { ...recordOf(node, shown), ...(provided ? { provided_by: 'caller' } : {}) };
   }
@@ -48,6 +51,12 @@ export class Calculation {
     const result = evaluate(node.calculator, node.inputs, (key) => context.get(key));
     if (result.ok) return result.outputs;
     throw failed(node, result.input, result.reason, result.message);
+  }
+
+  #mayShow({ length }: string): boolean {
+    if (length > MAX_SHOWN_CHARS || this.#shownChars + length > MAX_SHOWN_IN_ALL) return false;
+    this.#shownChars += length;
+    return true;
   }
 
   #account(node: CalculatorNode, chars: number): void {

@@ -1,5 +1,6 @@
-import type { Cursor, DatasourceAccess } from '#libs/datasources';
-import { PenstockError } from '#libs/kernel';
+import type { Cursor, DatasourceAccess, Lease } from '#libs/datasources';
+import { isPenstockError, PenstockError } from '#libs/kernel';
+import { isSqlNode, type WorkNode } from '#libs/pipelines';
 import { deliverToParent } from '../family/deliver-to-parent.js';
 import { batchBytes } from '../staging/batch-bytes.js';
 import { stageRows } from '../staging/staged-table.js';
@@ -33,11 +34,17 @@ export class NodeOutputs {
     if (output?.target !== 'datasource') return this.#deliver(task, drain, budget, warnings);
     enter(task, budget, 'connect', 'waiting_output');
     await refuseReadonly(this.datasources, output.datasource, task.scope.workspaceId);
-    const lease = await leases.hold(
-      this.datasources.lease(output.datasource, { signal: budget.signal, access: 'write' }),
-    );
+    const lease = await this.#target(task.node, output.datasource, budget, leases);
     const target = { table: output.table, mode: output.mode, batchRows: this.settings.writebackBatchRows };
     return writeBack(task, drain, lease, target, budget);
+  }
+
+  async #target(node: WorkNode, datasource: string, { signal }: NodeBudget, leases: LeaseHolder): Promise<Lease> {
+    try {
+      return await leases.hold(this.datasources.lease(datasource, { signal, access: 'write' }));
+    } catch (error) {
+      throw isSqlNode(node) || !isExhausted(error) ? error : heldByChild(datasource, error);
+    }
   }
 
   async #stage(task: NodeTask, table: string, drain: RowDrain, budget: NodeBudget): Promise<NodeYield> {
@@ -66,6 +73,19 @@ export class NodeOutputs {
       ? deliverToParent(task, drain, stream, budget, warnings)
       : deliverToCaller(task, drain, budget, warnings);
   }
+}
+
+function isExhausted(error: unknown): error is PenstockError {
+  return isPenstockError(error) && error.details['reason'] === 'pool_exhausted';
+}
+
+/** A child keeps its source's connection until its rows are taken, so its parent's target may wait for its own child. */
+function heldByChild(datasource: string, cause: PenstockError): PenstockError {
+  return new PenstockError('pipeline.node.datasource_connection_failed', {
+    message: `No connection of "${datasource}" came free for the rows of the child. Children that read from the same datasource hold theirs until their rows are written: raise its maximumPoolSize, or let the parent write elsewhere.`,
+    details: { ...cause.details, datasource, reason: 'pool_exhausted', held_by: 'child' },
+    cause,
+  });
 }
 
 export function stagingOf({ node, scope }: NodeTask): StagingEngine {

@@ -4,6 +4,7 @@ import { newId, type JsonObject, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { MemoryTransientStore } from '#libs/transient';
 import { createServer, type AddressInfo } from 'node:net';
+import { eventually } from '../../../test/fixtures/eventually.js';
 import { createEmptyDatabase, type EmptyDatabase } from '../../../test/fixtures/postgres.js';
 import { createTestDatabase, TestWorkspace, type TestDatabase } from '../executions.fixture.js';
 import { wiredInstance, type WiredInstance } from '../wired-instance.fixture.js';
@@ -65,6 +66,12 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
+/** Statements of trials that are at work in the source. */
+async function writing(): Promise<number> {
+  const active = `SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT % pg_sleep%' AND state = 'active'`;
+  return (await pg.query(active)).length;
+}
+
 async function tried(sql: string, datasource = names.pg, settings: object = {}) {
   const node = { id: 'write', type: 'DML' as const, sql, source: datasource, dialect: 'POSTGRES', settings };
   const pipelineId = await workspace.pipeline([node]);
@@ -99,11 +106,28 @@ describe('a writing node by itself', () => {
     expect(ms).toBeLessThanOrEqual(32_000);
   });
 
+  it('takes one of the two slots that a person has for statements outside a run, and leaves an audit row without SQL', async () => {
+    const slow = () => tried('INSERT INTO notes SELECT pg_sleep(1)::text || random()', names.pg);
+    const [first, second] = [slow(), slow()];
+    await eventually('two statements at work', async () => (await writing()) === 2);
+    await expect(tried(`INSERT INTO notes VALUES ('third')`)).rejects.toMatchObject({
+      code: 'rate_limit.exceeded',
+      details: { limit: 2 },
+    });
+    await Promise.all([first, second]);
+    const rows = await db.database.query<{ details: string }>(
+      `SELECT details_json::text AS details FROM audit_log WHERE event = 'datasource.probed' AND details_json->>'tool' = 'execute_node'`,
+    );
+    expect(rows.map(({ details }) => (JSON.parse(details) as { outcome: string }).outcome)).toEqual(
+      expect.arrayContaining(['ok', 'failed']),
+    );
+    expect(JSON.stringify(rows)).not.toContain('INSERT');
+  });
+
   it('stops in its database at the end of its time, and leaves no connection that the next one would trip over', async () => {
     const slow = tried('INSERT INTO notes SELECT pg_sleep(60)::text', names.pg, { query_timeout_seconds: 1 });
     await expect(slow).rejects.toMatchObject({ code: 'pipeline.node.query_timeout', details: { timeout_seconds: 1 } });
     expect((await tried(`INSERT INTO notes VALUES ('the next')`)).rows_affected).toBe(1);
-    const active = `SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT % pg_sleep(60)%' AND state = 'active'`;
-    expect(await pg.query(active)).toEqual([]);
+    expect(await writing()).toBe(0);
   });
 });

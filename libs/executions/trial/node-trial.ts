@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  AuthorRead,
-  DatasourceAccess,
-  DriverFailure,
-  type DatasourceRecord,
-  type Lease,
-  type PreviewView,
-} from '#libs/datasources';
+import { AuthorRead, DatasourceAccess, type DatasourceRecord, type PreviewView } from '#libs/datasources';
 import { authorise } from '#libs/identity';
 import { Clock, Configuration, newId, PenstockError, RawJson, type JsonObject, type Principal } from '#libs/kernel';
 import {
@@ -19,7 +12,6 @@ import {
   type SqlNode,
 } from '#libs/pipelines';
 import { TemplateCatalog, TemplateRenderer } from '#libs/templates';
-import { bindStatement } from '#libs/typesystem';
 import { Calculation } from '../run/calculate-node.js';
 import { statementSeconds, wallClockSeconds } from '../run/node-limits.js';
 import { refuseOtherClass, renderNode, type NodeStatement } from '../run/node-statement.js';
@@ -27,6 +19,7 @@ import { wireColumn } from '../run/run-events.js';
 import { instanceSettings } from '../instance/instance-settings.js';
 import { DependencyGraph } from '../scheduling/dependency-graph.js';
 import { trialNode, trialValues, type TrialValues } from './trial-values.js';
+import { TrialWrite } from './trial-write.js';
 
 /** Most rows that a trial shows. */
 const MAX_ROWS = 50;
@@ -56,7 +49,6 @@ export interface TrialView extends Omit<PreviewView, 'row_count'> {
 @Injectable()
 export class NodeTrial {
   readonly #limits: ReturnType<typeof instanceSettings>['nodes'];
-  readonly #graceMs: number;
 
   constructor(
     private readonly pipelines: PipelineCatalog,
@@ -65,12 +57,11 @@ export class NodeTrial {
     private readonly contexts: ContextBuilder,
     private readonly datasources: DatasourceAccess,
     private readonly reads: AuthorRead,
+    private readonly writes: TrialWrite,
     private readonly clock: Clock,
     configuration: Configuration,
   ) {
-    const { nodes, run } = instanceSettings(configuration);
-    this.#limits = nodes;
-    this.#graceMs = run.cancelGraceMs;
+    this.#limits = instanceSettings(configuration).nodes;
   }
 
   /**
@@ -92,7 +83,7 @@ export class NodeTrial {
       wallClockSeconds(node, this.#limits),
     );
     if (node.type !== 'DQL') {
-      const affected = await this.#write(node, source, statement, seconds, gaveUp);
+      const affected = await this.writes.run(principal, source, statement, { seconds, gaveUp });
       return { ...common, schema: [], rows: [], truncated: false, rows_affected: affected };
     }
     const asked = { ...statement, maxRows: MAX_ROWS, timeoutMs: seconds * 1000, explain: false };
@@ -130,42 +121,6 @@ export class NodeTrial {
       ready.push(...graph.finish(ready[at]!));
     }
     return scope.of(node.id);
-  }
-
-  async #write(
-    node: SqlNode,
-    source: DatasourceRecord,
-    { sql, binds }: NodeStatement,
-    seconds: number,
-    gaveUp: AbortSignal,
-  ): Promise<number> {
-    if (source.isReadonly) {
-      throw new PenstockError('pipeline.node.datasource_readonly', {
-        message: `The datasource "${source.name}" is read-only; nothing may be written to it.`,
-        details: { datasource: source.name },
-      });
-    }
-    const budget = AbortSignal.timeout(seconds * 1000);
-    const signal = AbortSignal.any([budget, gaveUp]);
-    const until = performance.now() + seconds * 1000 + this.#graceMs;
-    let lease: Lease | undefined;
-    let outcome: 'ok' | 'destroy' = 'destroy';
-    try {
-      lease = await this.datasources.lease(node.source, { signal, access: 'write' });
-      const backstopMs = until - performance.now();
-      const affected = await lease.execute(bindStatement(source.dialect, sql, binds), { signal, backstopMs });
-      outcome = 'ok';
-      return affected;
-    } catch (error) {
-      if (!(error instanceof DriverFailure)) throw error;
-      if (budget.aborted) {
-        throw new PenstockError('pipeline.node.query_timeout', { details: { timeout_seconds: seconds }, cause: error });
-      }
-      const code = lease ? 'pipeline.node.query_execution_failed' : 'pipeline.node.datasource_connection_failed';
-      throw new PenstockError(code, { message: error.message, details: { reason: error.kind }, cause: error });
-    } finally {
-      await lease?.release(outcome);
-    }
   }
 }
 
