@@ -30,9 +30,11 @@ import { RunState } from '../run/run-state.js';
 import { FamilyPermits } from '../scheduling/family-permits.js';
 import { PermitBoard } from '../scheduling/permit-board.js';
 import { MemoryBudget } from '../staging/memory-budget.js';
+import { MemoryWall } from '../staging/memory-wall.js';
 import { NativeCallGate } from '../staging/native-call-gate.js';
+import { OverrunWatch } from '../staging/overrun-watch.js';
 import { SpillFolders } from '../staging/spill-folders.js';
-import { StagingFactory } from '../staging/staging-factory.js';
+import { StagingFactory, type MemoryGuards } from '../staging/staging-factory.js';
 import { Attachments } from './attachments.js';
 import { Cancellations } from './cancellations.js';
 import { instanceSettings, type InstanceSettings } from './instance-settings.js';
@@ -62,6 +64,8 @@ export class ExecutionInstance implements ChildHost {
   readonly trust: MetadataTrust;
   readonly logger: Logger;
   readonly #services: RunServices;
+  readonly #budget: MemoryBudget;
+  readonly #guards: MemoryGuards & { wall: MemoryWall };
   readonly #tables: TableLogWriter;
   readonly #stores: StoreLogWriter;
   readonly #finished = new Map<string, Promise<TerminalOutcome>>();
@@ -93,6 +97,8 @@ export class ExecutionInstance implements ChildHost {
     this.runs = new RunRegistry(settings.runsPerInstance);
     this.gate = new NativeCallGate(settings.staging.maxConcurrentCalls);
     this.spill = new SpillFolders(settings.staging.spillDirectory, this.id);
+    this.#budget = new MemoryBudget(settings.staging.totalMemoryMb);
+    this.#guards = this.#memoryGuards();
     this.staging = this.stagingWith({});
     this.#tables = new TableLogWriter(table, problem('Events were not written to the table.'), (s) =>
       metrics.persistLag(s),
@@ -146,18 +152,27 @@ export class ExecutionInstance implements ChildHost {
 
   /** A factory with other settings and the same budgets: the boot test needs one that may hardly spill. */
   stagingWith(change: Partial<InstanceSettings['staging']>): StagingFactory {
-    const { staging } = this.settings;
-    const budget = (this.#budget ??= new MemoryBudget(staging.totalMemoryMb));
-    return new StagingFactory({ ...staging, ...change }, budget, this.gate, this.spill, {
-      cleanupFailed: (executionId, error) => {
-        this.logger.warn('pipeline.staging.cleanup_failed', { execution_id: executionId, error });
-      },
-    });
+    const cleanupFailed = (executionId: string, error: unknown) => {
+      this.logger.warn('pipeline.staging.cleanup_failed', { execution_id: executionId, error });
+    };
+    const settings = { ...this.settings.staging, ...change };
+    return new StagingFactory(settings, this.#budget, this.gate, this.spill, { cleanupFailed }, this.#guards);
   }
-  #budget: MemoryBudget | undefined;
+
+  #memoryGuards(): MemoryGuards & { wall: MemoryWall } {
+    const wall = new MemoryWall((error) => {
+      this.logger.warn('There is no bound on what statements allocate beside their engine.', { error });
+    });
+    const watch = new OverrunWatch({
+      overrunMb: this.settings.staging.overrunMb,
+      lentMb: () => this.#budget.lentMb,
+      onOverrun: (grownMb) => this.logger.warn('staging.memory_overrun', { grown_mb: grownMb }),
+    });
+    return { wall, watch };
+  }
 
   async start(): Promise<void> {
-    await Promise.all([this.remoteLogs.start(), this.cancellations.start()]);
+    await Promise.all([this.#guards.wall.start(), this.remoteLogs.start(), this.cancellations.start()]);
     this.attachments.start();
   }
 
@@ -169,7 +184,7 @@ export class ExecutionInstance implements ChildHost {
     this.#stores.stop();
     this.hub.stop();
     await Promise.all([this.remoteLogs.stop(), this.cancellations.stop(), this.staging.close()]);
-    await this.spill.removeOwn();
+    await Promise.all([this.spill.removeOwn(), this.#guards.wall.stop()]);
   }
 
   refuseLaunches(): void {

@@ -8,7 +8,12 @@ import type { StagingSettings } from '../staging/staging-factory.js';
 export interface InstanceSettings {
   run: RunSettings;
   nodes: NodeRunnerSettings;
-  staging: StagingSettings & { totalMemoryMb: number; spillDirectory: string; maxConcurrentCalls: number };
+  staging: StagingSettings & {
+    totalMemoryMb: number;
+    overrunMb: number;
+    spillDirectory: string;
+    maxConcurrentCalls: number;
+  };
   result: {
     maxBytes: number;
     ttlDefaultSeconds: number;
@@ -58,6 +63,7 @@ export function instanceSettings(config: Configuration): InstanceSettings {
       maxConnections: config.get('datapipelines.staging.max-connections'),
       closeGraceMs: cancelGraceMs,
       totalMemoryMb: config.get('datapipelines.staging.total-memory-mb') || defaultTotalMemoryMb(),
+      overrunMb: config.get('datapipelines.staging.overrun-memory-mb'),
       spillDirectory: config.get('datapipelines.staging.spill-directory'),
       maxConcurrentCalls: config.get('datapipelines.staging.max-concurrent-calls'),
     },

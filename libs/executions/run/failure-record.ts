@@ -91,7 +91,11 @@ function classify(error: unknown, { phase, engine }: FailureContext): PenstockEr
 function classifyEngine(error: EngineFailure, phase: NodePhase, engine: FailureContext['engine']): PenstockError {
   if (error.kind === 'out_of_memory') {
     return new PenstockError('pipeline.staging.memory_limit_exceeded', {
-      details: { limit_mb: engine?.limitMb ?? null, spill_limit_mb: engine?.spillLimitMb ?? null },
+      details: {
+        limit_mb: engine?.limitMb ?? null,
+        spill_limit_mb: engine?.spillLimitMb ?? null,
+        used_mb: error.usedMb ?? null,
+      },
       cause: error,
     });
   }

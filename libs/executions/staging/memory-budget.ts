@@ -4,11 +4,16 @@ import { totalmem } from 'node:os';
 const SMALLEST_ENGINE_MB = 64;
 const SHARE_OF_WHAT_IS_LEFT = 8;
 
-/** Half of what the container, or else the machine, may use. */
-export function defaultTotalMemoryMb(): number {
+/** What the container, or else the machine, may use. */
+export function memoryOfContainerMb(): number {
   const constrained = process.constrainedMemory();
   const bytes = constrained > 0 && constrained < totalmem() ? constrained : totalmem();
-  return Math.max(SMALLEST_ENGINE_MB, Math.floor(bytes / 2 / 1024 / 1024));
+  return bytes / 1024 / 1024;
+}
+
+/** Half of that. */
+export function defaultTotalMemoryMb(): number {
+  return Math.max(SMALLEST_ENGINE_MB, Math.floor(memoryOfContainerMb() / 2));
 }
 
 /**
@@ -25,6 +30,11 @@ export class MemoryBudget {
 
   get leftMb(): number {
     return this.#leftMb;
+  }
+
+  /** What open engines hold. */
+  get lentMb(): number {
+    return this.totalMb - this.#leftMb;
   }
 
   hasRoom(): boolean {

@@ -1,7 +1,8 @@
 import type { DuckDBAppender, DuckDBConnection, DuckDBMaterializedResult } from '@duckdb/node-api';
-import { engineFailure } from './engine-failure.js';
+import { engineFailure, overrun } from './engine-failure.js';
 import { interruptOnAbort } from './interrupt.js';
 import type { NativeCallGate } from './native-call-gate.js';
+import type { OverrunWatch } from './overrun-watch.js';
 
 /**
  * One connection to a staging engine, for one operation of one node (contract 02 §6.1). Every call goes through the
@@ -14,6 +15,7 @@ export class StagingConnection {
   constructor(
     private readonly connection: DuckDBConnection,
     private readonly gate: NativeCallGate,
+    private readonly watch: OverrunWatch | undefined,
     private readonly onClose: () => void,
   ) {}
 
@@ -49,12 +51,14 @@ export class StagingConnection {
   async #native<T>(work: (connection: DuckDBConnection) => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
     const stop = interruptOnAbort(() => this.interrupt(), signal);
+    const watched = this.watch?.enter(() => this.interrupt());
     try {
       return await work(this.connection);
     } catch (error) {
       signal.throwIfAborted();
-      throw engineFailure(error);
+      throw watched?.overrunMb === undefined ? engineFailure(error) : overrun(watched.overrunMb, error);
     } finally {
+      watched?.leave();
       stop();
     }
   }

@@ -2,6 +2,7 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { setTimeout as delay } from 'node:timers/promises';
 import { engineFailure } from './engine-failure.js';
 import { NativeCallGate } from './native-call-gate.js';
+import type { OverrunWatch } from './overrun-watch.js';
 import { StagingConnection } from './staging-connection.js';
 
 /** Schema of result tables that are read out (contract 02 §6.3); authors cannot name it, `__…__` and quotes aside. */
@@ -10,6 +11,7 @@ export const INTERNAL_SCHEMA = '__dp';
 export interface StagingEngineOptions {
   instance: DuckDBInstance;
   gate: NativeCallGate;
+  watch?: OverrunWatch | undefined;
   /** Memory limit of this engine and what it may spill, in MB; for messages. */
   limitMb: number;
   spillLimitMb: number;
@@ -69,10 +71,10 @@ export class StagingEngine {
 
   async #connect(signal: AbortSignal): Promise<StagingConnection> {
     signal.throwIfAborted();
-    const { instance, gate } = this.options;
+    const { instance, gate, watch } = this.options;
     try {
       const native = await gate.run(() => instance.connect(), signal);
-      const connection = new StagingConnection(native, gate, () => this.#connections.delete(connection));
+      const connection = new StagingConnection(native, gate, watch, () => this.#connections.delete(connection));
       this.#connections.add(connection);
       return connection;
     } catch (error) {

@@ -2,7 +2,9 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { PenstockError } from '#libs/kernel';
 import { engineFailure } from './engine-failure.js';
 import type { MemoryBudget, MemoryReservation } from './memory-budget.js';
+import type { MemoryWall } from './memory-wall.js';
 import type { NativeCallGate } from './native-call-gate.js';
+import type { OverrunWatch } from './overrun-watch.js';
 import { SpareInstance } from './spare-instance.js';
 import type { SpillFolders } from './spill-folders.js';
 import { INTERNAL_SCHEMA, StagingEngine } from './staging-engine.js';
@@ -22,6 +24,12 @@ export interface StagingProblems {
   cleanupFailed(executionId: string, error: unknown): void;
 }
 
+/** What stands around the memory that engines do not count themselves. */
+export interface MemoryGuards {
+  wall?: MemoryWall;
+  watch?: OverrunWatch;
+}
+
 export interface EngineOptions {
   maxMemoryMb?: number | undefined;
   memory?: MemoryReservation | undefined;
@@ -39,6 +47,7 @@ export class StagingFactory {
     private readonly gate: NativeCallGate,
     private readonly spill: SpillFolders,
     private readonly problems: StagingProblems,
+    private readonly guards: MemoryGuards = {},
     private readonly spares: SpareInstance = new SpareInstance(gate),
   ) {}
 
@@ -86,6 +95,7 @@ export class StagingFactory {
     let instance: DuckDBInstance | undefined;
     try {
       folder = await this.spill.prepare(executionId);
+      await this.guards.wall?.admit(this.budget.lentMb);
       instance = await this.spares.take(options.signal);
       await this.#configure(instance, memory.mb, folder, options.signal);
     } catch (error) {
@@ -100,6 +110,7 @@ export class StagingFactory {
     const engine = new StagingEngine({
       instance,
       gate: this.gate,
+      watch: this.guards.watch,
       limitMb: memory.mb,
       spillLimitMb: this.settings.maxSpillMb,
       maxConnections: this.settings.maxConnections,

@@ -112,6 +112,13 @@ export const stagingKeys = {
     about:
       'Memory in MB of all staging engines of this process together; 0 = half of what the machine or container has.',
   }),
+  'datapipelines.staging.overrun-memory-mb': integer({
+    default: 512,
+    min: 64,
+    max: 16_777_216,
+    about:
+      'Memory in MB this process may take for statements on staged tables beyond what their engines were lent; lists and texts a statement builds count here. Past it the statement is stopped.',
+  }),
   'datapipelines.staging.max-spill-mb': integer({
     default: 8192,
     min: 0,

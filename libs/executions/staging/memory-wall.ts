@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { getHeapStatistics } from 'node:v8';
+import { memoryOfContainerMb } from './memory-budget.js';
+
+const run = promisify(execFile);
+const MB = 1024 * 1024;
+/** The wall moves in steps, so that it hardly ever moves. */
+const STEP_MB = 1024;
+const BESIDE_COUNTED = 1.25;
+/** For buffers, threads, other engines: what neither staging nor the JavaScript heap takes. */
+const LEAST_BESIDE_MB = 1024;
+const SHARE_BESIDE = 0.25;
+const MOST_OF_CONTAINER = 0.95;
+
+/**
+ * The last wall around native memory: the system's own bound on this process's data. Nothing else stops a function of the
+ * engine that fills one vector of sixteen gigabytes: it hears of an interrupt only when it is done. Behind the wall its
+ * allocation is refused, the engine reports `Out of Memory`, and nothing else happens.
+ *
+ * It stands where the engines' lent memory, the JavaScript heap at its largest and a share for everything else have room,
+ * and follows the most that was ever lent upwards. Linux only, by `prlimit` of util-linux; elsewhere there is none.
+ */
+export class MemoryWall {
+  #baseMb: number | undefined;
+  #before: string | undefined;
+  #admittedMb = 0;
+  #moving: Promise<void> = Promise.resolve();
+
+  constructor(private readonly onProblem: (error: unknown) => void) {}
+
+  /** Megabytes at which allocations are refused; undefined where there is no wall. */
+  get atMb(): number | undefined {
+    return this.#baseMb === undefined ? undefined : this.#placeFor(this.#admittedMb);
+  }
+
+  /** Raises the wall. Never rejects: a system without it is told of once, and has the watch. */
+  async start(): Promise<void> {
+    try {
+      const before = await softLimit();
+      const besideMb = Math.max(LEAST_BESIDE_MB, memoryOfContainerMb() * SHARE_BESIDE);
+      const baseMb = (await dataMb()) + getHeapStatistics().heap_size_limit / MB + besideMb;
+      this.#baseMb = baseMb;
+      this.#before = before;
+      await this.#move(STEP_MB);
+    } catch (error) {
+      this.#baseMb = undefined;
+      this.onProblem(error);
+    }
+  }
+
+  /** To be awaited before an engine opens: makes room for what all engines together were lent. Never rejects. */
+  async admit(lentMb: number): Promise<void> {
+    if (this.#baseMb === undefined) return;
+    const neededMb = Math.ceil(lentMb / STEP_MB) * STEP_MB;
+    if (neededMb > this.#admittedMb) {
+      this.#moving = this.#moving.then(() => this.#move(neededMb)).catch(this.onProblem);
+    }
+    await this.#moving;
+  }
+
+  /** Takes the wall away again. */
+  async stop(): Promise<void> {
+    if (this.#baseMb === undefined) return;
+    this.#baseMb = undefined;
+    await this.#moving;
+    await setSoftLimit(this.#before!).catch(this.onProblem);
+  }
+
+  async #move(admittedMb: number): Promise<void> {
+    if (this.#baseMb === undefined || admittedMb <= this.#admittedMb) return;
+    await setSoftLimit(String(Math.floor(this.#placeFor(admittedMb) * MB)));
+    this.#admittedMb = admittedMb;
+  }
+
+  #placeFor(admittedMb: number): number {
+    return Math.min(this.#baseMb! + admittedMb * BESIDE_COUNTED, memoryOfContainerMb() * MOST_OF_CONTAINER);
+  }
+}
+
+async function setSoftLimit(bytes: string): Promise<void> {
+  await run('prlimit', ['--pid', String(process.pid), `--data=${bytes}:`]);
+}
+
+async function softLimit(): Promise<string> {
+  const { stdout } = await run('prlimit', ['--pid', String(process.pid), '--data', '--output=SOFT', '--noheadings']);
+  return stdout.trim();
+}
+
+/** Private writable memory that is mapped now, which is what the bound counts. */
+async function dataMb(): Promise<number> {
+  const status = await readFile('/proc/self/status', 'utf8');
+  return Number(/^VmData:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
