@@ -18,14 +18,17 @@ import { Database } from '#libs/persistence';
 import { lakeDriver } from './engine/lake-driver.js';
 import type { EngineParts } from './engine/lake-engine.js';
 import { LakeSource } from './engine/lake-source.js';
-import { IcebergFiles } from './iceberg/iceberg-files.js';
+import { IcebergTables } from './iceberg/iceberg-tables.js';
+import { localTables } from './iceberg/local-table.js';
 import type { LakeOptions } from './options/lake-options.js';
 import type { LakeTable } from './registry/lake-table.js';
 import { LakeTableRepository } from './registry/lake-table.repository.js';
 import { parseLocation } from './registry/location.js';
 import { Mirror } from './s3/mirror.js';
+import { MirroredCopies } from './s3/mirrored-copies.js';
 import { MirroredParquet } from './s3/mirrored-parquet.js';
 import { S3Storage } from './s3/s3-storage.js';
+import { storedTables } from './s3/stored-table.js';
 import { ParquetFiles } from './tables/parquet-files.js';
 import { TableResolvers } from './tables/table-resolvers.js';
 
@@ -58,15 +61,18 @@ export class LakeDrivers extends FurtherDrivers {
     const { datasource } = login;
     const maxFiles = this.config.get('datapipelines.lake.max-files-per-table');
     const storage = new S3Storage(options, login, this.egress);
-    const parquet = {
-      file: new ParquetFiles(this.#roots, maxFiles),
-      s3: new MirroredParquet(storage, this.#mirror, {
-        datasource,
-        maxFiles,
-        maxBytes: this.config.get('datapipelines.lake.mirror-max-bytes-per-table'),
-      }),
-    };
-    const resolver = new TableResolvers(parquet, { file: new IcebergFiles(this.#roots, maxFiles) });
+    const copies = new MirroredCopies(storage, this.#mirror, {
+      datasource,
+      maxFiles,
+      maxBytes: this.config.get('datapipelines.lake.mirror-max-bytes-per-table'),
+    });
+    const resolver = new TableResolvers({
+      parquet: { file: new ParquetFiles(this.#roots, maxFiles), s3: new MirroredParquet(copies) },
+      iceberg: {
+        file: new IcebergTables(localTables(this.#roots), maxFiles),
+        s3: new IcebergTables(storedTables(copies), maxFiles),
+      },
+    });
     return new LakeSource(
       {
         refreshMs: this.config.get('datapipelines.lake.mirror-refresh-seconds') * 1000,

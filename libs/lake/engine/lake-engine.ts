@@ -171,13 +171,14 @@ function registryCopy(views: readonly MadeView[]): string[] {
       table.format,
       table.partitionColumn,
       scan?.files,
+      scan?.statistics && writeJson({ ...scan.statistics }),
       problem,
     ];
     return `(${cells.map((cell) => (cell == null ? 'NULL' : literal(cell))).join(', ')})`;
   });
   return [
     'CREATE SCHEMA memory.__dp',
-    `CREATE TABLE ${REGISTRY_COPY} (namespace VARCHAR, name VARCHAR, format VARCHAR, partition_column VARCHAR, files VARCHAR, problem VARCHAR)`,
+    `CREATE TABLE ${REGISTRY_COPY} (namespace VARCHAR, name VARCHAR, format VARCHAR, partition_column VARCHAR, files VARCHAR, statistics VARCHAR, problem VARCHAR)`,
     ...(rows.length > 0 ? [`INSERT INTO ${REGISTRY_COPY} VALUES ${rows.join(', ')}`] : []),
   ];
 }

@@ -1,4 +1,5 @@
 import type { ColumnStatistics, StatisticsReading } from '#libs/datasources';
+import { readJson } from '#libs/kernel';
 
 import { literal } from '../tables/table-scan.js';
 import { REGISTRY_COPY } from './view-names.js';
@@ -9,13 +10,13 @@ const MOST_ROWS = 65_536;
 const COMPARED =
   /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|FLOAT|DOUBLE|DECIMAL\(.*\)|DATE|TIMESTAMP.*)$/;
 
-/** What the footers of a table's files say; an Iceberg table may rename columns, so only its rows are counted. */
+/** What the footers of a table's files say, or the manifests of an Iceberg table. */
 export const lakeStatistics: StatisticsReading = async (query, { namespace, name, partitionColumn }, columns) => {
   const [table] = await query(
-    `SELECT files, format FROM ${REGISTRY_COPY} WHERE namespace = CAST($1 AS VARCHAR) AND name = CAST($2 AS VARCHAR)`,
+    `SELECT files, format, statistics FROM ${REGISTRY_COPY} WHERE namespace = CAST($1 AS VARCHAR) AND name = CAST($2 AS VARCHAR)`,
     [JSON.stringify(namespace), name],
   );
-  const [files, format] = table ?? [];
+  const [files, format, counted] = table ?? [];
   const partition = partitionColumn ?? null;
   const view = {
     indexes:
@@ -24,7 +25,8 @@ export const lakeStatistics: StatisticsReading = async (query, { namespace, name
         : [{ name: 'partition', columns: [partition], unique: false, primary: false, kind: 'partition' }],
     columns: columns.map((column) => ({ name: column.name, distinct_is_ratio: false })),
   };
-  if (files == null || files === '[]') return { stats_source: 'none' as const, ...view };
+  if (counted != null) return { ...view, ...manifestStatistics(counted, view.columns) };
+  if (files == null || files === '[]' || format !== 'parquet') return { stats_source: 'none' as const, ...view };
   const footers = `(SELECT * FROM parquet_metadata(${files}) LIMIT ${MOST_ROWS + 1})`;
   const [sums] = await query(
     `WITH m AS ${footers}
@@ -33,8 +35,8 @@ export const lakeStatistics: StatisticsReading = async (query, { namespace, name
   );
   const rows = Number(sums?.[1] ?? 0);
   if (Number(sums?.[0] ?? 0) > MOST_ROWS) return { stats_source: 'none' as const, ...view };
-  const counted = { row_estimate: rows, stats_source: 'parquet_metadata' as const, ...view };
-  if (format !== 'parquet' || rows === 0) return counted;
+  const footersSay = { row_estimate: rows, stats_source: 'parquet_metadata' as const, ...view };
+  if (rows === 0) return footersSay;
   const described: ColumnStatistics[] = [];
   for (const { name: column, sourceType } of columns) {
     const compared = COMPARED.test(sourceType);
@@ -54,5 +56,20 @@ export const lakeStatistics: StatisticsReading = async (query, { namespace, name
       ...(max == null ? {} : { max }),
     });
   }
-  return { ...counted, columns: described };
+  return { ...footersSay, columns: described };
 };
+
+/** An Iceberg table counts its rows and NULLs while it is written; bounds stand there in bytes and are cut short. */
+function manifestStatistics(text: string, columns: readonly ColumnStatistics[]) {
+  const counts = readJson(text) as { rows: string; columns: { name: string; nulls: string }[] };
+  const rows = Number(counts.rows);
+  const nulls = new Map(counts.columns.map(({ name, nulls: count }) => [name, Number(count)]));
+  return {
+    row_estimate: rows,
+    stats_source: 'iceberg_manifest' as const,
+    columns: columns.map((column) => {
+      const count = nulls.get(column.name);
+      return count === undefined || rows === 0 ? column : { ...column, null_fraction: count / rows };
+    }),
+  };
+}

@@ -4,7 +4,14 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { GetObjectCommand, ListObjectsV2Command, S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  NotFound,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
 
 import { DriverFailure } from '#libs/datasources';
 import { HostUnresolved, type EgressPolicy } from '#libs/egress';
@@ -85,6 +92,19 @@ export class S3Storage {
       }
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
+  }
+
+  /** One object by its key; undefined when there is none. @throws DriverFailure */
+  async find(bucket: string, key: string, signal: AbortSignal): Promise<StoredObject | undefined> {
+    const head = await this.#asked(async () => {
+      try {
+        return await this.#client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), { abortSignal: signal });
+      } catch (error) {
+        if (error instanceof NotFound) return undefined;
+        throw error;
+      }
+    });
+    return head?.ETag === undefined ? undefined : { key, etag: head.ETag, bytes: head.ContentLength ?? 0 };
   }
 
   /** One object of exactly this content, and no more bytes than it was listed with. @throws DriverFailure */

@@ -6,6 +6,8 @@ export interface TableScan {
   sql: string;
   /** The files as an argument of `parquet_metadata`: a text literal, or a list of them. */
   files: string;
+  /** What the table's own metadata counts, for tables that keep such counts. */
+  statistics?: { rows: string; columns: readonly { name: string; nulls: string }[] };
   directories: readonly string[];
   paths: readonly string[];
   /** Called once no engine needs the files any more. */
