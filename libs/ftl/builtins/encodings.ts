@@ -44,7 +44,10 @@ function withoutMarkup(text: string, language: 'javascript' | 'json'): string {
 
 /** Escapes for the inside of a literal of `language`. */
 function literal(language: 'java' | 'javascript' | 'json'): Builtin {
-  const unicode = (c: string): string => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`;
+  const unicode = (c: string): string => {
+    const digits = c.charCodeAt(0).toString(16).padStart(4, '0');
+    return `\\u${language === 'java' ? digits : digits.toUpperCase()}`;
+  };
   return (call) => {
     const source = call.text();
     let text = source.text.replace(/[\\"\u0000-\u001f]/g, (c) => {

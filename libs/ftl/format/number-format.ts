@@ -21,10 +21,13 @@ const NAMED: Readonly<Record<string, string>> = {
  * `c`, `plain` (contract 05 §4.5). Null: no such format.
  */
 export function formatNumber(value: Decimal | number, format: string): string | null {
-  if (typeof value === 'number' && !Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '∞' : '-∞';
+  const computer = format === 'computer' || format === 'c' || format === '';
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return Number.isNaN(value) ? 'NaN' : `${value > 0 ? '' : '-'}${computer ? 'INF' : '∞'}`;
+  }
   const exact = typeof value === 'number' ? fromDouble(value) : value;
   if (format === 'plain') return plain(exact);
-  if (format === 'computer' || format === 'c' || format === '') return plain(trimTo(exact, 0));
+  if (computer) return plain(trimTo(exact, 0));
   const pattern = parsePattern(NAMED[format] ?? format);
   return pattern && applyPattern(exact, pattern);
 }

@@ -16,16 +16,20 @@ export function toText(run: Interpretation, value: Value, span: Span): Text {
     case 'number':
       return { text: numberText(run, value, span), taint: value.taint, numeric: true };
     case 'boolean':
-      return { text: run.settings.booleanFormat[value.truth ? 0 : 1], taint: value.taint, numeric: false };
+      return { text: booleanText(run, value.truth), taint: value.taint, numeric: false };
     case 'date':
       return { text: dateText(run, value), taint: value.taint, numeric: true };
     case 'fragment':
       throw fragmentFault(run, span);
     case 'sequence':
-      if (value.whole) return { text: value.whole.matched ? 'true' : 'false', taint: null, numeric: false };
+      if (value.whole) return { text: booleanText(run, value.whole.matched), taint: null, numeric: false };
       break;
   }
   throw run.fault(span, `Expected a string, number, boolean or date, found ${describe(value)}.`);
+}
+
+function booleanText(run: Interpretation, truth: boolean): string {
+  return run.settings.booleanFormat[truth ? 0 : 1];
 }
 
 export function fragmentFault(run: Interpretation, span: Span): Error {

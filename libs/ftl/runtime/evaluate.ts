@@ -201,7 +201,7 @@ function rangeOf(run: Interpretation, expr: Extract<Expr, { kind: 'range' }>): V
   const step = distance < 0n ? -1 : 1;
   const length = (distance < 0n ? -distance : distance) + (expr.op === '..' ? 1n : 0n);
   if (length > BigInt(Number.MAX_SAFE_INTEGER)) throw run.fault(expr, 'The range is too long.');
-  return range(from, Number(length), step, expr.op === '..*');
+  return range(from, Number(length), step, { clips: expr.op === '..*', inclusive: expr.op === '..' });
 }
 
 /** An escape expands like a macro: inside its body the parameter stands for the interpolated expression. */

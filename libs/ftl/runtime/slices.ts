@@ -31,22 +31,17 @@ export function cutRange(run: Interpretation, source: Text, range: SequenceValue
   if (range.size === 0) return cut(source, 0, 0);
   const { start, size, step } = boundsOf(range);
   const { length } = source.text;
-  const end = size === Infinity ? length : step === 1 ? start + size : start - size + 2;
-  if (
-    start < 0 ||
-    start > length ||
-    (step === -1 && start === length) ||
-    (size !== Infinity && step === 1 && end > length && !range.clips)
-  ) {
+  const open = size === Infinity || range.clips === true;
+  const available = step === 1 ? length - start : start + 1;
+  // A range that is cut to the end may begin behind the last character.
+  if (start < 0 || (open && step === 1 ? start > length : start >= length) || (!open && size > available)) {
     throw run.fault(span, 'The range leaves the string.');
   }
-  if (step === -1 && size > 1) {
-    if (range.clips && start === 0) return cut(source, 0, 1);
-    // FreeMarker takes a range such as 2..1 as the empty string and refuses longer ones and those of a length.
-    if (size > 2 || range.clips) throw run.fault(span, 'A string slice needs an upward range.');
-    return cut(source, 0, 0);
-  }
-  return cut(source, start, Math.min(end, length));
+  const count = Math.min(size, available);
+  if (step === 1 || count === 1) return cut(source, start, start + count);
+  // FreeMarker takes 2..1 as the empty string, and no other downward range.
+  if (count > 2 || !range.inclusive) throw run.fault(span, 'A string slice needs an upward range.');
+  return cut(source, 0, 0);
 }
 
 /** `xs[range]`; a downward range reverses. */

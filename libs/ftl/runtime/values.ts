@@ -50,6 +50,8 @@ export interface SequenceValue {
   readonly lazy: boolean;
   /** Of `a..*n`: a slice stops at the end of what it cuts. */
   readonly clips?: boolean;
+  /** Of `a..b`, which holds its end. */
+  readonly inclusive?: boolean;
   /** Of a range: whether it counts up or down. */
   readonly step?: 1 | -1;
   /** Of `?matches`: whether the whole text matches, and the groups of that match. */
@@ -142,14 +144,19 @@ export function sequence(items: readonly (Value | undefined)[]): SequenceValue {
 }
 
 /** Numbers from `start` in steps of one; `size` may be Infinity. */
-export function range(start: bigint, size: number, step: 1 | -1, clips = false): SequenceValue {
+export function range(
+  start: bigint,
+  size: number,
+  step: 1 | -1,
+  form: Pick<SequenceValue, 'clips' | 'inclusive'> = {},
+): SequenceValue {
   return {
     kind: 'sequence',
     size,
     at: (index) => (index >= 0 && index < size ? integer(start + BigInt(index * step)) : undefined),
     indexable: true,
     lazy: true,
-    clips,
+    ...form,
     step,
   };
 }

@@ -101,7 +101,8 @@ function directives(run: Interpreter): Map<string, DirectiveValue> {
         kind: 'directive',
         run: (args) => {
           const [expected, actual] = [args.get('expected'), args.get('actual')];
-          if (!expected || !actual) return fail('assertEquals without a value');
+          // As a missing argument is in FreeMarker: a failure of the template, which `assertFails` may expect.
+          if (!expected || !actual) throw run.fault(nothing, 'assertEquals needs two values.');
           if (!holds(comparison(run, '==', expected, actual, nothing))) {
             const show = (value: Value): string =>
               JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one));
@@ -142,10 +143,10 @@ function parsed(source: string): ParsedTemplate {
   return { source, root, lines, macros: [...allNodes(root)].filter((node) => node.kind === 'macro') };
 }
 
-/** Renders a template of the suite under the suite's settings. */
-export function renderSuiteTemplate(source: string): string {
+/** Renders a template of the suite under the suite's settings; `more` is what only one case has in its data. */
+export function renderSuiteTemplate(source: string, more: Record<string, Value> = {}): string {
   const template = parsed(source);
-  const context = model();
+  const context = new Map([...model(), ...Object.entries(more)]);
   const run = new Interpreter({
     mode: 'text',
     dialect: 'POSTGRES',

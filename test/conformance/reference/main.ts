@@ -5,6 +5,7 @@ import { goldenFiles } from '../ftl/golden-rows.js';
 import { findReference, renderWithReference, type Java } from './engines.js';
 import { renderOurs } from './ours.js';
 import { judge, report, shown, type RandomRun } from './outcome-report.js';
+import { suiteOutcomes } from './suite-outcome.js';
 import { randomTemplates } from './random-templates.js';
 
 const HELP = `node test/conformance/differential.mjs [options]
@@ -77,7 +78,7 @@ async function compare(java: Java, count: number, seed: number, write: boolean):
     `${judged.length} golden templates against Apache FreeMarker ${version}: ${wrong.length} wrong. ` +
       `${random.length} random ones: ${different.length} different.\n`,
   );
-  if (write) writeFileSync(DOCUMENT, report(version, judged, run));
+  if (write) writeFileSync(DOCUMENT, report(version, judged, run, suiteOutcomes()));
   return wrong.length + different.length === 0 ? 0 : 1;
 }
 

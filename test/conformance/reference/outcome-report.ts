@@ -35,7 +35,7 @@ export interface RandomRun {
 }
 
 /** The document of the latest outcome. */
-export function report(version: string, judged: readonly Judged[], random: RandomRun): string {
+export function report(version: string, judged: readonly Judged[], random: RandomRun, suite: string): string {
   const files = [...new Set(judged.map(({ file }) => file))];
   const count = (rows: readonly Judged[], verdict: Judged['verdict']): number =>
     rows.filter((one) => one.verdict === verdict).length;
@@ -61,6 +61,10 @@ Apache FreeMarker ${version}: ${judged.length} golden templates, ${count(judged,
 ${lines.join('\n')}
 
 ${random.count} random templates (seed ${random.seed}): ${random.bothPrint} printed alike, ${random.bothFail} refused by both, ${random.different.length} different.
+
+## FreeMarker's own suite
+
+${suite}
 
 ## Different on purpose
 
