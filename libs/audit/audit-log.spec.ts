@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SilentLogger } from '#libs/kernel';
+import { SilentLogger, type KeysetPage } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postgres.js';
 import { AuditJournal } from './audit-journal.js';
 import { AuditLog, type AuditActor } from './audit-log.js';
 import { AuditObserver } from './audit-observer.js';
-import { AuditRepository } from './audit.repository.js';
+import { auditPlace, AuditRepository, type AuditRow } from './audit.repository.js';
 
 let db: TestDatabase;
 const audit = new AuditLog();
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => db.drop());
 
-const rows = () => new AuditRepository().page(db.database, {}, { limit: 200 });
+const rows = async () => (await new AuditRepository().page(db.database, {}, { first: 200 })).items;
 
 describe('appending', () => {
   it('adds what every row carries, and how a super admin without membership acts', async () => {
@@ -107,23 +107,16 @@ describe('reading', () => {
 
   it('walks newest first without repeating or skipping a row, forwards and backwards', async () => {
     const seen: string[] = [];
-    let after: { timestamp: string; id: string } | undefined;
-    for (;;) {
-      const page = await repository.page(db.database, {}, { limit: 3, after });
-      const last = page.at(-1);
-      if (!last) break;
-      seen.push(...page.map(({ id }) => id));
-      after = { timestamp: last.timestamp, id: last.id };
+    for (let page: KeysetPage | undefined = { first: 3 }; page;) {
+      const { items, hasNext } = await repository.page(db.database, {}, page);
+      seen.push(...items.map(({ id }) => id));
+      page = hasNext ? { first: 3, after: auditPlace(items.at(-1) as AuditRow) } : undefined;
     }
     expect(seen).toHaveLength(8);
     expect([...seen].sort((a, b) => Number(b) - Number(a))).toEqual(seen);
-    const third = (await repository.page(db.database, {}, { limit: 8 }))[3];
-    const back = await repository.page(
-      db.database,
-      {},
-      { limit: 2, before: { timestamp: third?.timestamp ?? '', id: third?.id ?? '' } },
-    );
-    expect(back.map(({ id }) => id)).toEqual(seen.slice(1, 3));
+    const fourth = (await repository.page(db.database, {}, { first: 8 })).items[3] as AuditRow;
+    const back = await repository.page(db.database, {}, { last: 2, before: auditPlace(fourth) });
+    expect(back.items.map(({ id }) => id)).toEqual(seen.slice(1, 3));
   });
 
   it('filters by workspace, name and time', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Queryable } from '#libs/persistence';
 import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postgres.js';
-import { AuditRepository, type AuditFilter } from './audit.repository.js';
+import { auditPlace, AuditRepository, type AuditFilter } from './audit.repository.js';
 
 /** Enough that reading them all costs more than any index, few enough to be made in a second. */
 const ROWS = 60_000;
@@ -40,7 +40,7 @@ interface PlanNode {
 }
 
 /** How many rows of the table the page's own statement touched, and whether it read the table from end to end. */
-async function cost(filter: AuditFilter, after?: { timestamp: string; id: string }) {
+async function cost(filter: AuditFilter, after?: string) {
   let plan: PlanNode | undefined;
   const explaining: Queryable = {
     execute: () => Promise.resolve(0),
@@ -53,7 +53,7 @@ async function cost(filter: AuditFilter, after?: { timestamp: string; id: string
       return [] as R[];
     },
   };
-  await new AuditRepository().page(explaining, filter, { limit: 51, after });
+  await new AuditRepository().page(explaining, filter, { first: 50, ...(after === undefined ? {} : { after }) });
   const nodes: PlanNode[] = [];
   for (const queue = plan ? [plan] : []; queue.length > 0;) {
     const node = queue.pop()!;
@@ -68,7 +68,7 @@ async function cost(filter: AuditFilter, after?: { timestamp: string; id: string
 }
 
 describe('a page of a long trail reads what it shows, by an index', () => {
-  const deep = { timestamp: '2020-01-01T00:00:00Z', id: '1' };
+  const deep = auditPlace({ timestamp: '2020-01-01T00:00:00Z', id: '1' });
   it.each<[string, AuditFilter, typeof deep | null]>([
     ['the instance', {}, null],
     ['the instance, behind its last row', {}, deep],

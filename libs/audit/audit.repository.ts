@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { readJson, type JsonValue } from '#libs/kernel';
+import { keysetItems, KeysetOrder, readJson, type JsonValue, type KeysetListing, type KeysetPage } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
 import { AUDIT_EVENTS } from './audit-events.js';
 
@@ -29,42 +29,32 @@ export interface AuditFilter {
   to?: Date;
 }
 
-/** Where a page starts: the row it follows (newest first) or, backwards, the row it precedes. */
-export interface AuditPosition {
-  timestamp: string;
-  id: string;
-}
+/** The id orders what one transaction wrote at one moment. */
+const NEWEST_FIRST = new KeysetOrder(
+  { sql: 'timestamp', kind: 'timestamptz', descending: true },
+  { sql: 'id', kind: 'bigint', descending: true },
+);
 
-export interface AuditPageRequest {
-  limit: number;
-  after?: AuditPosition;
-  before?: AuditPosition;
+/** A row's place in the list, for `after` and `before`. */
+export function auditPlace({ timestamp, id }: Pick<AuditRow, 'timestamp' | 'id'>): string {
+  return KeysetOrder.place(timestamp, id);
 }
 
 /** Reading, newest first, and retention. Appending is {@link AuditLog}'s; there is no way to change a row. */
 @Injectable()
 export class AuditRepository {
-  /** At most `limit` rows in list order; with `before`, the ones directly before that row. */
-  async page(q: Queryable, filter: AuditFilter, { limit, after, before }: AuditPageRequest): Promise<AuditRow[]> {
+  /** One page. @throws `graphql.cursor_invalid` for an edge that is no place in the trail */
+  async page(q: Queryable, filter: AuditFilter, page: KeysetPage): Promise<KeysetListing<AuditRow>> {
     const { where, values } = conditions(filter);
-    const edge = after ?? before;
-    if (edge) {
-      values.push(edge.timestamp, edge.id);
-      const [stamp, id] = [`$${values.length - 1}::timestamptz`, `$${values.length}::bigint`];
-      where.push(`(timestamp, id) ${after ? '<' : '>'} (${stamp}, ${id})`);
-    }
-    const direction = before && !after ? 'ASC' : 'DESC';
+    where.push(NEWEST_FIRST.beyond(page, values));
     const rows = await q.query<Omit<AuditRow, 'details'> & { details: string }>(
       `SELECT id, timestamp, event, user_id AS "userId", key_id AS "keyId", host(source_ip) AS "sourceIp",
               user_agent AS "userAgent", details_json AS details
-       FROM audit_log
-       ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
-       ORDER BY timestamp ${direction}, id ${direction}
-       LIMIT $${values.length + 1}`,
-      [...values, limit],
+       FROM audit_log WHERE ${where.join(' AND ')} ${NEWEST_FIRST.tail(page, values)}`,
+      values,
     );
-    const ordered = direction === 'ASC' ? rows.reverse() : rows;
-    return ordered.map((row) => ({ ...row, details: readJson(row.details) }));
+    const { items, ...more } = keysetItems(rows, page);
+    return { items: items.map((row) => ({ ...row, details: readJson(row.details) })), ...more };
   }
 
   async count(q: Queryable, filter: AuditFilter): Promise<number> {

@@ -3,11 +3,5 @@ export { auditText } from './audit-details.js';
 export { AuditJournal } from './audit-journal.js';
 export { AuditLog, inetOf, type AuditActor } from './audit-log.js';
 export { AuditObserver } from './audit-observer.js';
-export {
-  AuditRepository,
-  type AuditFilter,
-  type AuditPageRequest,
-  type AuditPosition,
-  type AuditRow,
-} from './audit.repository.js';
+export { auditPlace, AuditRepository, type AuditFilter, type AuditRow } from './audit.repository.js';
 export { AuditModule } from './audit.module.js';

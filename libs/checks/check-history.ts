@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { authorise } from '#libs/identity';
-import type { KeysetListing, KeysetPage, Principal } from '#libs/kernel';
-import { keysetPages } from '#libs/lifecycle';
+import { KeysetOrder, keysetPages, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { CheckRunRepository, type CheckRef, type PlacedCheckRun } from './check-run.repository.js';
 import { runView, type CheckRunView } from './check.service.js';
 
 /** A run by the id of its check; only the version's document knows the name. */
-export type PastCheckRun = Omit<CheckRunView, 'name'>;
+export type PastCheckRun = Omit<CheckRunView, 'name'> & {
+  /** Its place among the runs of its check, for `after` and `before`. */
+  cursor: string;
+};
 
 /** Key of a check in maps. */
 export function checkKey({ pipelineId, version, checkId }: CheckRef): string {
@@ -18,7 +20,7 @@ export function checkKey({ pipelineId, version, checkId }: CheckRef): string {
 export class CheckHistory {
   constructor(private readonly runs: CheckRunRepository) {}
 
-  /** A page of each check's runs, newest first, by `checkKey`; `after` and `before` are ids of runs. */
+  /** A page of each check's runs, newest first, by `checkKey`; `after` and `before` are their cursors. */
   async pages(
     principal: Principal,
     checks: readonly CheckRef[],
@@ -45,5 +47,5 @@ export class CheckHistory {
 
 function past({ asked: _asked, ...row }: PlacedCheckRun): PastCheckRun {
   const { name: _name, ...run } = runView(row, '');
-  return run;
+  return { ...run, cursor: KeysetOrder.place(row.ran_at, row.id) };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid, newId, writeJson, type KeysetPage } from '#libs/kernel';
+import { KeysetOrder, newId, sizeOf, writeJson, type KeysetPage } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import type { CheckOutcome } from './check-runner.js';
 
@@ -48,7 +48,10 @@ export interface PlacedCheckRun extends CheckRunRow {
   asked: number;
 }
 
-const DEFAULT_PAGE = 50;
+const NEWEST_FIRST = new KeysetOrder(
+  { sql: 'r.ran_at', kind: 'timestamptz', descending: true },
+  { sql: 'r.id', kind: 'uuid', descending: true },
+);
 
 /** The runs `r` of the checks `a` that were asked for; a purged draft's number may have come back. */
 const ASKED = `FROM unnest($2::uuid[], $3::int[], $4::text[]) WITH ORDINALITY AS a(pipeline_id, version, check_id, place)
@@ -103,25 +106,17 @@ export class CheckRunRepository {
 
   /**
    * The newest runs of each of several checks since their version row was made, in one statement: one more than asked
-   * for each, with the place of its check among those asked for. `after` and `before` are ids of runs.
+   * for each, with the place of its check among those asked for. `after` and `before` are places of runs.
    */
   async pages(workspaceId: string, checks: readonly CheckRef[], page: KeysetPage): Promise<PlacedCheckRun[]> {
-    const backwards = page.last !== undefined;
-    const given = backwards ? page.before : page.after;
+    const values = asked(workspaceId, checks);
+    const beyond = NEWEST_FIRST.beyond(page, values);
     return this.database.query<PlacedCheckRun>(
-      `WITH edge AS (SELECT ran_at, id FROM pipeline_check_runs WHERE id = $6::uuid)
-       SELECT ${COLUMNS}, asked FROM (
-         SELECT r.*, a.place::int AS asked,
-                row_number() OVER (PARTITION BY a.place ORDER BY r.ran_at ${backwards ? 'ASC' : 'DESC'}, r.id ${backwards ? 'ASC' : 'DESC'}) AS place
-           ${ASKED}
-            AND (NOT $5 OR (r.ran_at, r.id) ${backwards ? '>' : '<'} (SELECT ran_at, id FROM edge))) y
-        WHERE y.place <= $7 ORDER BY y.asked, y.place`,
-      [
-        ...asked(workspaceId, checks),
-        given !== undefined,
-        given !== undefined && isUuid(given) ? given : null,
-        (page.last ?? page.first ?? DEFAULT_PAGE) + 1,
-      ],
+      `SELECT ${COLUMNS}, asked FROM (
+         SELECT r.*, a.place::int AS asked, row_number() OVER (PARTITION BY a.place ${NEWEST_FIRST.orderBy(page)}) AS place
+           ${ASKED} AND ${beyond}) y
+        WHERE y.place <= $${values.push(sizeOf(page) + 1)} ORDER BY y.asked, y.place`,
+      values,
     );
   }
 

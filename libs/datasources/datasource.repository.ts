@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import type { KeysetListing, KeysetPage, Listing, OffsetPage } from '#libs/kernel';
+import { keysetItems, KeysetOrder, type KeysetListing, type KeysetPage } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
 
 import { recordOf, type DatasourceRecord, type DatasourceRecordRow } from './datasource.js';
@@ -37,6 +37,16 @@ const GRANTED = `EXISTS (SELECT 1 FROM datasource_workspaces g WHERE g.datasourc
 
 const FROM = `FROM datasources d LEFT JOIN workspaces w ON w.id = d.owner_workspace_id`;
 
+/** What a list shows: what a workspace was granted, or all of the instance. An unknown dialect matches nothing. */
+export interface DatasourceSelection {
+  workspaceId: string | null;
+  all: boolean;
+  dialect?: string | undefined;
+}
+
+const SELECTED = `($2 OR ${GRANTED}) AND ($3::text IS NULL OR d.dialect = $3)`;
+const BY_NAME = new KeysetOrder({ sql: 'd.name', kind: 'text' });
+
 /** Live rows only: a deleted name is gone for every read. Whatever a workspace reads is filtered by its grants here. */
 @Injectable()
 export class DatasourceRepository {
@@ -69,49 +79,18 @@ export class DatasourceRepository {
     return rows.map(recordOf);
   }
 
-  /** `workspaceId` null = every datasource of the instance. An unknown dialect matches nothing. */
-  async page(
-    q: Queryable,
-    filter: { workspaceId: string | null; all: boolean; dialect?: string },
-    { offset, limit }: OffsetPage,
-  ): Promise<Listing<DatasourceRecord>> {
-    const where = `($2 OR ${GRANTED}) AND ($3::text IS NULL OR d.dialect = $3)`;
-    const params = [filter.workspaceId, filter.all, filter.dialect ?? null];
-    const items = await this.#read(q, where, [...params, limit, offset], 'ORDER BY d.name LIMIT $4 OFFSET $5');
-    const [count] = await q.query<{ total: number }>(
-      `SELECT count(*)::int AS total FROM datasources d WHERE NOT d.is_deleted AND ${where}`,
-      params,
-    );
-    return { items, total: count?.total ?? 0 };
+  /** By name, which `after` and `before` are. */
+  async page(q: Queryable, selection: DatasourceSelection, page: KeysetPage): Promise<KeysetListing<DatasourceRecord>> {
+    const values = selected(selection);
+    const beyond = BY_NAME.beyond(page, values);
+    const rows = await this.#read(q, `${SELECTED} AND ${beyond}`, values, (params) => BY_NAME.tail(page, params));
+    return keysetItems(rows, page);
   }
 
-  /** By key: `after` and `before` are names. */
-  async keyset(
-    q: Queryable,
-    filter: { workspaceId: string; dialect?: string },
-    page: KeysetPage,
-  ): Promise<KeysetListing<DatasourceRecord>> {
-    const backwards = page.last !== undefined;
-    const cursor = (backwards ? page.before : page.after) ?? null;
-    const size = page.last ?? page.first ?? 50;
-    const rows = await this.#read(
-      q,
-      `${GRANTED} AND ($2::text IS NULL OR d.dialect = $2) AND ($3::text IS NULL OR d.name ${backwards ? '<' : '>'} $3)`,
-      [filter.workspaceId, filter.dialect ?? null, cursor, size + 1],
-      `ORDER BY d.name ${backwards ? 'DESC' : 'ASC'} LIMIT $4`,
-    );
-    const more = rows.length > size;
-    const items = rows.slice(0, size);
-    return backwards
-      ? { items: items.reverse(), hasNext: cursor !== null, hasPrevious: more }
-      : { items, hasNext: more, hasPrevious: cursor !== null };
-  }
-
-  async count(q: Queryable, filter: { workspaceId: string; dialect?: string }): Promise<number> {
+  async count(q: Queryable, selection: DatasourceSelection): Promise<number> {
     const [row] = await q.query<{ total: number }>(
-      `SELECT count(*)::int AS total FROM datasources d
-        WHERE NOT d.is_deleted AND ${GRANTED} AND ($2::text IS NULL OR d.dialect = $2)`,
-      [filter.workspaceId, filter.dialect ?? null],
+      `SELECT count(*)::int AS total FROM datasources d WHERE NOT d.is_deleted AND ${SELECTED}`,
+      selected(selection),
     );
     return row?.total ?? 0;
   }
@@ -207,13 +186,22 @@ export class DatasourceRepository {
     );
   }
 
-  async #read(q: Queryable, where: string, params: readonly unknown[], tail = ''): Promise<DatasourceRecord[]> {
+  async #read(
+    q: Queryable,
+    where: string,
+    params: unknown[],
+    tail: (params: unknown[]) => string = () => '',
+  ): Promise<DatasourceRecord[]> {
     const rows = await q.query<DatasourceRecordRow>(
-      `SELECT ${COLUMNS}, ${GRANTED} AS granted ${FROM} WHERE NOT d.is_deleted AND ${where} ${tail}`,
+      `SELECT ${COLUMNS}, ${GRANTED} AS granted ${FROM} WHERE NOT d.is_deleted AND ${where} ${tail(params)}`,
       params,
     );
     return rows.map(recordOf);
   }
+}
+
+function selected({ workspaceId, all, dialect }: DatasourceSelection): unknown[] {
+  return [workspaceId, all, dialect ?? null];
 }
 
 function values(row: DatasourceWrite): unknown[] {

@@ -135,10 +135,7 @@ describe('registered datasources', () => {
     for (const outcome of outcomes)
       if (outcome.status === 'rejected')
         expect(outcome.reason).toMatchObject({ code: 'datasource.validation.duplicate_name' });
-    const owner =
-      (await scene.bench.service.list(scene.team.admin, { offset: 0, limit: 10 })).total === 1
-        ? scene.team
-        : scene.others;
+    const owner = (await scene.bench.service.count(scene.team.admin, {})) === 1 ? scene.team : scene.others;
     await scene.bench.service.remove(owner.admin, 'pg-prod');
     expect((await refusal(scene.bench.service.create(owner.admin, scene.body()))).code).toBe(
       'datasource.validation.duplicate_name',
@@ -193,17 +190,21 @@ describe('registered datasources', () => {
   it('lists what the workspace sees, with the exact total, by dialect, in one order', async () => {
     for (const name of ['c', 'a', 'b']) await scene.bench.service.create(scene.team.admin, scene.body({ name }));
     await scene.bench.service.create(scene.others.admin, scene.body({ name: 'foreign' }));
-    const page = await scene.bench.service.list(scene.team.viewer, { offset: 1, limit: 1 });
-    expect([page.items.map(({ name }) => name), page.total]).toEqual([['b'], 3]);
-    expect((await scene.bench.service.list(scene.team.viewer, { offset: 0, limit: 10, dialect: 'SQLITE' })).total).toBe(
-      0,
-    );
-    expect(
-      (await scene.bench.service.list(scene.team.viewer, { offset: 0, limit: 10, dialect: "x' OR 1=1" })).total,
-    ).toBe(0);
-    expect((await scene.bench.service.list(scene.team.root, { offset: 0, limit: 10, all: true })).total).toBe(4);
-    expect((await refusal(scene.bench.service.list(scene.team.admin, { offset: 0, limit: 10, all: true }))).code).toBe(
-      'auth.role_required',
-    );
+    const { service } = scene.bench;
+    const page = await service.list(scene.team.viewer, {}, { first: 1, skip: 1 });
+    expect(page).toMatchObject({ items: [{ name: 'b' }], hasNext: true, hasPrevious: true });
+    expect((await service.list(scene.team.viewer, {}, { first: 9, after: 'b' })).items).toMatchObject([{ name: 'c' }]);
+    expect(await service.count(scene.team.viewer, {})).toBe(3);
+    for (const dialect of ['SQLITE', "x' OR 1=1"]) {
+      expect((await service.list(scene.team.viewer, { dialect }, {})).items).toEqual([]);
+      expect(await service.count(scene.team.viewer, { dialect })).toBe(0);
+    }
+    expect((await service.list(scene.team.root, { all: true }, {})).items).toHaveLength(4);
+    expect(await service.count(scene.team.root, { all: true })).toBe(4);
+    for (const act of [
+      service.list(scene.team.admin, { all: true }, {}),
+      service.count(scene.team.admin, { all: true }),
+    ])
+      expect((await refusal(act)).code).toBe('auth.role_required');
   });
 });

@@ -10,8 +10,6 @@ import {
   type JsonObject,
   type KeysetListing,
   type KeysetPage,
-  type Listing,
-  type OffsetPage,
   type Principal,
 } from '#libs/kernel';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
@@ -26,12 +24,19 @@ import { DatasourceOwnership, isSuperAdmin } from './datasource-ownership.js';
 import { DatasourceReferences, type DatasourceReference } from './datasource-references.js';
 import { datasourceView, type DatasourceView } from './datasource-view.js';
 import type { DatasourceRecord } from './datasource.js';
-import { DatasourceRepository, type DatasourceWrite } from './datasource.repository.js';
+import { DatasourceRepository, type DatasourceSelection, type DatasourceWrite } from './datasource.repository.js';
 import { DriverRegistry } from './drivers/registry.js';
 import { GrantRepository } from './grant.repository.js';
 import { DatasourcePools } from './pool/datasource-pools.js';
 import { checkHikari } from './properties/hikari.js';
 import { SourceFactory } from './source-factory.js';
+
+/** What a list shows. An unknown dialect matches nothing. */
+export interface DatasourceFilter {
+  dialect?: string | undefined;
+  /** Every datasource of the instance, for super admins in a session. */
+  all?: boolean | undefined;
+}
 
 /** Registered datasources, as every door offers them (06 §1). */
 @Injectable()
@@ -136,36 +141,14 @@ export class DatasourceService {
     return this.references.references(this.db, name, [id]);
   }
 
-  /** One page by name. `all` shows every datasource of the instance, to super admins in a session. */
-  async list(
-    principal: Principal,
-    request: OffsetPage & { dialect?: string | undefined; all?: boolean | undefined },
-  ): Promise<Listing<DatasourceView>> {
-    const all = request.all === true;
-    if (all) authoriseInstance(principal, 'datasource.grant');
-    const workspaceId = all ? (principal.workspace?.id ?? null) : authorise(principal, 'datasource.read').id;
-    const { items, total } = await this.repository.page(
-      this.db,
-      { workspaceId, all, dialect: request.dialect },
-      request,
-    );
-    return { items: items.map((record) => datasourceView(record, this.drivers)), total };
-  }
-
-  /** As {@link list}, by key: `after` and `before` are names. */
-  async listKeyset(
-    principal: Principal,
-    filter: { dialect?: string | undefined },
-    page: KeysetPage,
-  ): Promise<KeysetListing<DatasourceView>> {
-    const { id } = authorise(principal, 'datasource.read');
-    const found = await this.repository.keyset(this.db, { workspaceId: id, dialect: filter.dialect }, page);
+  /** By name, which `after` and `before` are. */
+  async list(principal: Principal, filter: DatasourceFilter, page: KeysetPage): Promise<KeysetListing<DatasourceView>> {
+    const found = await this.repository.page(this.db, selection(principal, filter), page);
     return { ...found, items: found.items.map((record) => datasourceView(record, this.drivers)) };
   }
 
-  async count(principal: Principal, filter: { dialect?: string | undefined }): Promise<number> {
-    const { id } = authorise(principal, 'datasource.read');
-    return await this.repository.count(this.db, { workspaceId: id, dialect: filter.dialect });
+  async count(principal: Principal, filter: DatasourceFilter): Promise<number> {
+    return await this.repository.count(this.db, selection(principal, filter));
   }
 
   /** Soft: the name is never free again. @throws 409 `datasource.in_use` while any stored pipeline version refers to it */
@@ -282,6 +265,12 @@ export class DatasourceService {
     // The writer of a datasource sees it, granted to his own workspace or not.
     return datasourceView(isSuperAdmin(principal) ? { ...record, granted: true } : record, this.drivers);
   }
+}
+
+function selection(principal: Principal, { dialect, all = false }: DatasourceFilter): DatasourceSelection {
+  if (all) authoriseInstance(principal, 'datasource.grant');
+  const workspaceId = all ? (principal.workspace?.id ?? null) : authorise(principal, 'datasource.read').id;
+  return { workspaceId, all, dialect };
 }
 
 /** No credential in the body: the stored one on PUT, none at all where the dialect needs none. */

@@ -1,5 +1,5 @@
 export { DatasourcesModule } from './datasources.module.js';
-export { DatasourceService } from './datasource.service.js';
+export { DatasourceService, type DatasourceFilter } from './datasource.service.js';
 export {
   IntrospectionService,
   type ColumnView,

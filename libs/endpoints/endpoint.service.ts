@@ -8,8 +8,6 @@ import {
   PenstockError,
   type KeysetListing,
   type KeysetPage,
-  type Listing,
-  type OffsetPage,
   type Principal,
 } from '#libs/kernel';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
@@ -76,14 +74,9 @@ export class EndpointService {
     }
   }
 
-  async list(principal: Principal, page: OffsetPage): Promise<Listing<EndpointView>> {
-    const { items, total } = await this.endpoints.list(authorise(principal, 'endpoint.read').id, page);
-    return { items: items.map((endpoint) => endpointView(endpoint, this.#baseUrl)), total };
-  }
-
-  /** As `list`, by key: `after` and `before` are paths. */
-  async listKeyset(principal: Principal, page: KeysetPage): Promise<KeysetListing<EndpointView>> {
-    const { items, ...more } = await this.endpoints.keyset(authorise(principal, 'endpoint.read').id, page);
+  /** By path, which `after` and `before` are. */
+  async list(principal: Principal, page: KeysetPage): Promise<KeysetListing<EndpointView>> {
+    const { items, ...more } = await this.endpoints.page(authorise(principal, 'endpoint.read').id, page);
     return { items: items.map((endpoint) => endpointView(endpoint, this.#baseUrl)), ...more };
   }
 

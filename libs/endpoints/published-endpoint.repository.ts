@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId, type KeysetListing, type KeysetPage, type Listing, type OffsetPage } from '#libs/kernel';
+import { keysetItems, KeysetOrder, newId, type KeysetListing, type KeysetPage } from '#libs/kernel';
 import { Database, type Queryable, type Transaction } from '#libs/persistence';
 import { conflicts, type PathPattern } from './path-pattern.js';
 import {
@@ -13,6 +13,8 @@ import {
 
 /** Key of the advisory lock under which two publishes are judged one after the other (03 §7). */
 const PUBLISH_LOCK = 0x656e6470;
+
+const BY_PATH = new KeysetOrder({ sql: 'e.path_pattern', kind: 'text' });
 
 export interface NewEndpoint {
   workspaceId: string;
@@ -35,41 +37,25 @@ export interface EndpointChange {
 export class PublishedEndpointRepository {
   constructor(private readonly database: Database) {}
 
-  async list(workspaceId: string, page: OffsetPage): Promise<Listing<PublishedEndpoint>> {
-    const rows = await this.database.query<PublishedEndpointRow & { total: number }>(
-      `SELECT ${ENDPOINT_COLUMNS}, count(*) OVER ()::int AS total
-         FROM ${ENDPOINT_TABLES}
-        WHERE e.workspace_id = $1
-        ORDER BY e.path_pattern
-        LIMIT $2 OFFSET $3`,
-      [workspaceId, page.limit, page.offset],
-    );
-    const total = rows[0]?.total ?? (page.offset === 0 ? 0 : await this.#count(workspaceId));
-    return { items: rows.map(toEndpoint), total };
-  }
-
-  /** By key: `after` and `before` are path patterns. */
-  async keyset(workspaceId: string, page: KeysetPage): Promise<KeysetListing<PublishedEndpoint>> {
-    const backwards = page.last !== undefined;
-    const cursor = (backwards ? page.before : page.after) ?? null;
-    const size = page.last ?? page.first ?? 50;
+  /** By path pattern, which `after` and `before` are. */
+  async page(workspaceId: string, page: KeysetPage): Promise<KeysetListing<PublishedEndpoint>> {
+    const values: unknown[] = [workspaceId];
+    const beyond = BY_PATH.beyond(page, values);
     const rows = await this.database.query<PublishedEndpointRow>(
-      `SELECT ${ENDPOINT_COLUMNS}
-         FROM ${ENDPOINT_TABLES}
-        WHERE e.workspace_id = $1 AND ($2::text IS NULL OR e.path_pattern ${backwards ? '<' : '>'} $2)
-        ORDER BY e.path_pattern ${backwards ? 'DESC' : 'ASC'}
-        LIMIT $3`,
-      [workspaceId, cursor, size + 1],
+      `SELECT ${ENDPOINT_COLUMNS} FROM ${ENDPOINT_TABLES}
+        WHERE e.workspace_id = $1 AND ${beyond} ${BY_PATH.tail(page, values)}`,
+      values,
     );
-    const more = rows.length > size;
-    const items = rows.slice(0, size).map(toEndpoint);
-    return backwards
-      ? { items: items.reverse(), hasNext: cursor !== null, hasPrevious: more }
-      : { items, hasNext: more, hasPrevious: cursor !== null };
+    const { items, ...more } = keysetItems(rows, page);
+    return { items: items.map(toEndpoint), ...more };
   }
 
-  count(workspaceId: string): Promise<number> {
-    return this.#count(workspaceId);
+  async count(workspaceId: string): Promise<number> {
+    const [row] = await this.database.query<{ total: number }>(
+      'SELECT count(*)::int AS total FROM published_endpoints WHERE workspace_id = $1',
+      [workspaceId],
+    );
+    return row?.total ?? 0;
   }
 
   async findByPath(q: Queryable, workspaceId: string, path: string): Promise<PublishedEndpoint | undefined> {
@@ -146,13 +132,5 @@ export class PublishedEndpointRepository {
       [workspaceId, path],
     );
     return row?.id;
-  }
-
-  async #count(workspaceId: string): Promise<number> {
-    const [row] = await this.database.query<{ total: number }>(
-      'SELECT count(*)::int AS total FROM published_endpoints WHERE workspace_id = $1',
-      [workspaceId],
-    );
-    return row?.total ?? 0;
   }
 }

@@ -1,5 +1,5 @@
-import { isStamp, PenstockError, type KeysetListing, type KeysetPage } from '#libs/kernel';
-import { keysetItems, selectionFrom, type Selection } from './browse.js';
+import { keysetItems, KeysetOrder, type KeysetListing, type KeysetPage, type SortKey } from '#libs/kernel';
+import { keysetStatement, type Selection } from './browse.js';
 import type { Statement } from './statements.js';
 
 /** What a list may be ordered by; equal stamps stand by name. */
@@ -18,34 +18,24 @@ interface Placed {
   updatedAt: string;
 }
 
-const DEFAULT_PAGE = 50;
-
 /** The place of a row in an order, as `after` and `before` take it back. */
 export function placeIn({ field }: BrowseOrder, row: Placed): string {
   if (field === 'name') return row.name;
-  return `${field === 'created_at' ? row.createdAt : row.updatedAt}~${row.name}`;
+  return KeysetOrder.place(field === 'created_at' ? row.createdAt : row.updatedAt, row.name);
 }
 
 /**
  * One page in an order. Reads one row more than asked, which tells whether there are more. 400 `graphql.cursor_invalid`
  * for a place that is none of this order.
  */
-export function orderedStatement(selection: Selection, order: BrowseOrder, page: KeysetPage): Statement {
-  const backwards = page.last !== undefined;
-  const descending = order.descending !== backwards;
-  const direction = descending ? 'DESC' : 'ASC';
-  const keys = order.field === 'name' ? ['e.name COLLATE "C"'] : [`e.${order.field}`, 'e.name COLLATE "C"'];
-  const values = [...selection.values];
-  const place = backwards ? page.before : page.after;
-  const edge = place === undefined ? [] : edgeOf(order.field, place);
-  const marks = edge.map((value, at) => `$${values.push(value)}::${at === edge.length - 1 ? 'text' : 'timestamptz'}`);
-  const beyond = marks.length === 0 ? '' : `AND (${keys.join(', ')}) ${descending ? '<' : '>'} (${marks.join(', ')})`;
-  const limit = values.push((page.last ?? page.first ?? DEFAULT_PAGE) + 1);
-  return {
-    sql: `SELECT ${selection.columns} ${selectionFrom(selection)} ${beyond}
-           ORDER BY ${keys.map((key) => `${key} ${direction}`).join(', ')} LIMIT $${limit}`,
-    values,
-  };
+export function orderedStatement(
+  selection: Selection,
+  { field, descending }: BrowseOrder,
+  page: KeysetPage,
+): Statement {
+  const name: SortKey = { sql: 'e.name COLLATE "C"', kind: 'text', descending };
+  const keys: SortKey[] = field === 'name' ? [name] : [{ sql: `e.${field}`, kind: 'timestamptz', descending }, name];
+  return keysetStatement(selection, page, new KeysetOrder(...keys));
 }
 
 /** The rows of `orderedStatement` in list order, each with its place. */
@@ -56,12 +46,4 @@ export function orderedItems<T extends Placed>(
 ): KeysetListing<{ row: T; cursor: string }> {
   const { items, ...more } = keysetItems(rows, page);
   return { items: items.map((row) => ({ row, cursor: placeIn(order, row) })), ...more };
-}
-
-function edgeOf(field: OrderField, place: string): string[] {
-  if (field === 'name') return [place];
-  const at = place.indexOf('~');
-  const stamp = place.slice(0, Math.max(at, 0));
-  if (!isStamp(stamp)) throw new PenstockError('graphql.cursor_invalid');
-  return [stamp, place.slice(at + 1)];
 }

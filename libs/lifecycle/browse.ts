@@ -1,3 +1,4 @@
+import { KeysetOrder, sizeOf, type KeysetPage } from '#libs/kernel';
 import type { Statement, VersionedTables } from './statements.js';
 import type { EntityStatus } from './version-state.js';
 
@@ -139,74 +140,33 @@ export function countStatement({ tables, where, status, values }: Selection): St
   return { sql: `SELECT (${parts.join(' + ')})::int AS total`, values };
 }
 
-const DEFAULT_PAGE = 50;
-
-interface NamePage {
-  first?: number;
-  after?: string;
-  last?: number;
-  before?: string;
-}
+/** Names by code point: every page of every door has one order. */
+export const BY_NAME = new KeysetOrder({ sql: 'e.name COLLATE "C"', kind: 'text' });
 
 /** One page by key: `after` and `before` are names. Reads one row more than asked, which tells whether there are more. */
-export function keysetStatement(selection: Selection, page: NamePage): Statement {
-  const { columns, values } = selection;
-  const backwards = page.last !== undefined;
-  const edge = values.length + 1;
+export function keysetStatement(selection: Selection, page: KeysetPage, order: KeysetOrder = BY_NAME): Statement {
+  const values = [...selection.values];
+  const beyond = order.beyond(page, values);
   return {
-    sql: `SELECT ${columns} ${selectionFrom(selection)}
-             AND ($${edge}::text IS NULL OR e.name COLLATE "C" ${backwards ? '<' : '>'} $${edge})
-           ORDER BY e.name COLLATE "C" ${backwards ? 'DESC' : 'ASC'} LIMIT $${edge + 1}`,
-    values: [...values, (backwards ? page.before : page.after) ?? null, (page.last ?? page.first ?? DEFAULT_PAGE) + 1],
+    sql: `SELECT ${selection.columns} ${selectionFrom(selection)} AND ${beyond} ${order.tail(page, values)}`,
+    values,
   };
 }
 
-/** The rows of `keysetStatement` in list order, and whether others stand before and after them. */
-export function keysetItems<T>(
-  rows: readonly T[],
-  page: NamePage,
-): { items: T[]; hasNext: boolean; hasPrevious: boolean } {
-  const size = page.last ?? page.first ?? DEFAULT_PAGE;
-  const items = rows.slice(0, size);
-  const more = rows.length > size;
-  if (page.last === undefined) return { items, hasNext: more, hasPrevious: page.after !== undefined };
-  return { items: items.reverse(), hasNext: page.before !== undefined, hasPrevious: more };
-}
-
-/** Pages of several parents out of one statement, whose rows come in page order and at most one too many of each. */
-export function keysetPages<T>(
-  rows: readonly T[],
-  parentOf: (row: T) => string,
-  page: NamePage,
-): Map<string, { items: T[]; hasNext: boolean; hasPrevious: boolean }> {
-  const grouped = new Map<string, T[]>();
-  for (const row of rows) {
-    const group = grouped.get(parentOf(row));
-    if (group) group.push(row);
-    else grouped.set(parentOf(row), [row]);
-  }
-  return new Map([...grouped].map(([parent, group]) => [parent, keysetItems(group, page)]));
-}
+const NEWEST_VERSION_FIRST = new KeysetOrder({ sql: 'x.version', kind: 'int', descending: true });
 
 /**
  * The newest versions of several entities in one statement, over a selection that has `version` and names its entity:
  * one row more than asked for each. `after` and `before` are version numbers.
  */
-export function versionPagesStatement(selection: Statement, entity: string, page: NamePage): Statement {
-  const { sql, values } = selection;
-  const backwards = page.last !== undefined;
-  const edge = values.length + 1;
-  const order = `x.version ${backwards ? 'ASC' : 'DESC'}`;
+export function versionPagesStatement(selection: Statement, entity: string, page: KeysetPage): Statement {
+  const values = [...selection.values];
+  const beyond = NEWEST_VERSION_FIRST.beyond(page, values);
+  const place = `row_number() OVER (PARTITION BY x."${entity}" ${NEWEST_VERSION_FIRST.orderBy(page)})`;
   return {
-    sql: `SELECT * FROM (
-            SELECT x.*, row_number() OVER (PARTITION BY x."${entity}" ORDER BY ${order}) AS place FROM (${sql}) x
-             WHERE $${edge}::int IS NULL OR x.version ${backwards ? '>' : '<'} $${edge}) y
-           WHERE y.place <= $${edge + 1} ORDER BY y."${entity}", y.place`,
-    values: [
-      ...values,
-      versionEdge(backwards ? page.before : page.after),
-      (page.last ?? page.first ?? DEFAULT_PAGE) + 1,
-    ],
+    sql: `SELECT * FROM (SELECT x.*, ${place} AS place FROM (${selection.sql}) x WHERE ${beyond}) y
+           WHERE y.place <= $${values.push(sizeOf(page) + 1)} ORDER BY y."${entity}", y.place`,
+    values,
   };
 }
 
@@ -224,10 +184,4 @@ export function versionCountsStatement(
            GROUP BY 1`,
     values: [workspaceId, names],
   };
-}
-
-/** A text that is no version number stands before all of them. */
-function versionEdge(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
 }

@@ -1,4 +1,4 @@
-export { MailClaimRepository, type MailSendRow } from './mail-claims.repository.js';
+export { MailClaimRepository, mailPlace, type MailSendRow } from './mail-claims.repository.js';
 export { MailDispatcher } from './mail-dispatcher.js';
 export { MailNotices } from './mail-notices.js';
 export { MailSettings, mailSettings, type MailOptions } from './mail-settings.js';

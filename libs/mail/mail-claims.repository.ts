@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isStamp, isUuid, type KeysetListing, type KeysetPage, type OffsetPage } from '#libs/kernel';
+import { keysetItems, KeysetOrder, type KeysetListing, type KeysetPage } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
 import type { MailKind } from './notice.js';
 
@@ -22,6 +22,16 @@ export interface MailSendRow extends MailClaim {
 const COLUMNS = `id, user_id AS "userId", kind, act_id AS "actId", recipient, claimed_at AS "claimedAt",
   sent_at AS "sentAt", message_id AS "messageId", error`;
 const UNSETTLED = 'sent_at IS NULL AND error IS NULL';
+
+const NEWEST_FIRST = new KeysetOrder(
+  { sql: 'claimed_at', kind: 'timestamptz', descending: true },
+  { sql: 'id', kind: 'uuid' },
+);
+
+/** A row's place in the ledger, for `after` and `before`. */
+export function mailPlace({ claimedAt, id }: MailSendRow): string {
+  return KeysetOrder.place(claimedAt, id);
+}
 
 /** The rows behind messages. They are never deleted, and settled once (contract 04 §11). */
 @Injectable()
@@ -58,46 +68,20 @@ export class MailClaimRepository {
   }
 
   /** The newest first. */
-  async list(q: Queryable, page: OffsetPage): Promise<MailSendRow[]> {
-    return q.query<MailSendRow>(`SELECT ${COLUMNS} FROM mail_sends ORDER BY claimed_at DESC, id LIMIT $1 OFFSET $2`, [
-      page.limit,
-      page.offset,
-    ]);
-  }
-
-  /** By key: `after` and `before` are `<claimed_at>~<id>`; undefined for one that is no such text. */
-  async keyset(q: Queryable, page: KeysetPage): Promise<KeysetListing<MailSendRow> | undefined> {
-    const backwards = page.last !== undefined;
-    const cursor = backwards ? page.before : page.after;
-    const place = cursor === undefined ? undefined : placeOf(cursor);
-    if (place === null) return undefined;
-    const size = page.last ?? page.first ?? 50;
-    const rows = await q.query<MailSendRow>(
-      `SELECT ${COLUMNS} FROM mail_sends
-        WHERE $1::timestamptz IS NULL OR ${
-          backwards
-            ? '(claimed_at > $1 OR (claimed_at = $1 AND id < $2))'
-            : '(claimed_at < $1 OR (claimed_at = $1 AND id > $2))'
-        }
-        ORDER BY ${backwards ? 'claimed_at, id DESC' : 'claimed_at DESC, id'} LIMIT $3`,
-      [place?.claimedAt ?? null, place?.id ?? null, size + 1],
+  async page(q: Queryable, page: KeysetPage): Promise<KeysetListing<MailSendRow>> {
+    const values: unknown[] = [];
+    const beyond = NEWEST_FIRST.beyond(page, values);
+    const tail = NEWEST_FIRST.tail(page, values);
+    return keysetItems(
+      await q.query<MailSendRow>(`SELECT ${COLUMNS} FROM mail_sends WHERE ${beyond} ${tail}`, values),
+      page,
     );
-    const more = rows.length > size;
-    const items = rows.slice(0, size);
-    return backwards
-      ? { items: items.reverse(), hasNext: place !== undefined, hasPrevious: more }
-      : { items, hasNext: more, hasPrevious: place !== undefined };
   }
 
   async count(q: Queryable): Promise<number> {
     const [row] = await q.query<{ total: number }>('SELECT count(*)::int AS total FROM mail_sends');
     return row?.total ?? 0;
   }
-}
-
-function placeOf(cursor: string): { claimedAt: string; id: string } | null {
-  const [claimedAt = '', id = '', ...more] = cursor.split('~');
-  return more.length === 0 && isStamp(claimedAt) && isUuid(id) ? { claimedAt, id } : null;
 }
 
 /** A text as a pattern that matches itself. */

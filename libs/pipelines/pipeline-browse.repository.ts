@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid, writeJson, type KeysetListing, type KeysetPage, type Listing, type OffsetPage } from '#libs/kernel';
+import { isUuid, keysetItems, writeJson, type KeysetListing, type KeysetPage } from '#libs/kernel';
 import {
   countStatement,
   foldersStatement,
-  keysetItems,
   keysetStatement,
   levelPredicate,
   orderedItems,
@@ -40,10 +39,6 @@ const COLUMNS = `e.id, e.name, e.display_name AS "displayName", e.description, e
 @Injectable()
 export class PipelineBrowseRepository {
   constructor(private readonly database: Database) {}
-
-  list(workspaceId: string, filter: PipelineFilter, page: OffsetPage): Promise<Listing<PipelineSummaryRow>> {
-    return this.#page(filtered(workspaceId, filter), page);
-  }
 
   /** `after` and `before` are names. */
   async keyset(
@@ -111,23 +106,6 @@ export class PipelineBrowseRepository {
 
   async count(workspaceId: string, filter: PipelineFilter): Promise<number> {
     return this.#count(filtered(workspaceId, filter));
-  }
-
-  async level(
-    workspaceId: string,
-    prefix: string,
-    status: EntityStatus,
-    page: OffsetPage,
-  ): Promise<Listing<PipelineSummaryRow> & { folders: { segment: string; count: number }[] }> {
-    const [entries, folders] = await Promise.all([
-      this.#page(levelSelection(workspaceId, prefix, status), page),
-      this.folders(workspaceId, prefix, status),
-    ]);
-    return { ...entries, folders };
-  }
-
-  async #page(selection: Selection, page: OffsetPage): Promise<Listing<PipelineSummaryRow>> {
-    return { items: await this.#rows(pageStatement(selection, page)), total: await this.#count(selection) };
   }
 
   #rows({ sql, values }: Statement): Promise<PipelineSummaryRow[]> {

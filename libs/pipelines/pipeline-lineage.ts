@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { authorise } from '#libs/identity';
-import { isUuid, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
-import { keysetPages, PIPELINE_TABLES, TEMPLATE_TABLES, workingJoin } from '#libs/lifecycle';
+import {
+  isUuid,
+  KeysetOrder,
+  keysetPages,
+  sizeOf,
+  type KeysetListing,
+  type KeysetPage,
+  type Principal,
+} from '#libs/kernel';
+import { PIPELINE_TABLES, TEMPLATE_TABLES, workingJoin } from '#libs/lifecycle';
 import { Database } from '#libs/persistence';
 import { pipelineVersionKey, type PipelineVersionRef } from './pipeline-batch-reading.js';
 import { PipelineRepository, type TemplateUpgrade } from './pipeline.repository.js';
@@ -20,7 +28,7 @@ interface TemplateUserRow extends PipelineVersionRef {
   name: string;
 }
 
-const DEFAULT_PAGE = 50;
+const BY_PIPELINE_NAME = new KeysetOrder({ sql: 'x.name', kind: 'text' });
 
 /** Each pipeline once, however many of its nodes pin the working version of the template (contract 05 §12). */
 const USERS = `
@@ -80,14 +88,15 @@ export class PipelineLineage {
     page: KeysetPage,
   ): Promise<Map<string, KeysetListing<TemplateUser>>> {
     const { id } = authorise(principal, 'template.read');
-    const backwards = page.last !== undefined;
+    const values: unknown[] = [id, templates];
+    const beyond = BY_PIPELINE_NAME.beyond(page, values);
     const rows = await this.database.query<TemplateUserRow>(
       `SELECT y.template, y."pipelineId", y.name, y.version FROM (
-         SELECT x.*, row_number() OVER (PARTITION BY x.template ORDER BY x.name ${backwards ? 'DESC' : 'ASC'}) AS place
+         SELECT x.*, row_number() OVER (PARTITION BY x.template ${BY_PIPELINE_NAME.orderBy(page)}) AS place
            FROM (${USERS}) x
-          WHERE $3::text IS NULL OR x.name ${backwards ? '<' : '>'} $3::text) y
-        WHERE y.place <= $4 ORDER BY y.template, y.place`,
-      [id, templates, (backwards ? page.before : page.after) ?? null, (page.last ?? page.first ?? DEFAULT_PAGE) + 1],
+          WHERE ${beyond}) y
+        WHERE y.place <= $${values.push(sizeOf(page) + 1)} ORDER BY y.template, y.place`,
+      values,
     );
     const versions = new Map(
       (await this.repository.versionsAmong(id, rows, { withBody: false })).map((row) => [pipelineVersionKey(row), row]),

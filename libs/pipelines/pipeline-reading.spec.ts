@@ -89,7 +89,7 @@ describe('reading', () => {
     await make('f/b_c', 'ds-two');
     await make('f/bxc', 'ds-one', { target: 'datasource', datasource: 'ds-two', table: 't', mode: 'append' });
     await make('f/g/one', 'ds-one');
-    const page = { offset: 0, limit: 10 };
+    const page = { first: 10 };
     const names = async (filter: Record<string, string>) =>
       (await bench.reading.list(act, filter, page)).items.map(({ name }) => name);
     expect(await names({ q: 'b_c' })).toEqual(['f/b_c']);
@@ -104,9 +104,10 @@ describe('reading', () => {
       3,
       false,
     ]);
-    expect((await bench.reading.listKeyset(act, {}, { first: 2, after: 'f/a' })).items.map(({ name }) => name)).toEqual(
-      ['f/b_c', 'f/bxc'],
-    );
+    expect((await bench.reading.list(act, {}, { first: 2, after: 'f/a' })).items.map(({ name }) => name)).toEqual([
+      'f/b_c',
+      'f/bxc',
+    ]);
     expect((await bench.reading.readByName(act, 'f/a')).name).toBe('f/a');
     const references = await bench.instance
       .get(PipelineDatasourceReferences)

@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  PenstockError,
-  type KeysetListing,
-  type KeysetPage,
-  type Listing,
-  type OffsetPage,
-  type Principal,
-} from '#libs/kernel';
+import { PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { authorise } from '#libs/identity';
 import { folder, isBrowsePrefix, type BrowseOrder, type EntityStatus, type Folder } from '#libs/lifecycle';
 import { reflected } from '#libs/templates';
@@ -71,18 +64,8 @@ export class PipelineReading {
     return rows.map(pipelineVersionSummary);
   }
 
-  async list(principal: Principal, filter: PipelineFilter, page: OffsetPage): Promise<Listing<PipelineSummary>> {
-    const { id } = authorise(principal, 'pipeline.read');
-    const { items, total } = await this.browse.list(id, filter, page);
-    return { items: items.map((row) => pipelineSummary(row, filter.status ?? 'ACTIVE')), total };
-  }
-
-  /** As `list`, by key: `after` and `before` are pipeline names. */
-  async listKeyset(
-    principal: Principal,
-    filter: PipelineFilter,
-    page: KeysetPage,
-  ): Promise<KeysetListing<PipelineSummary>> {
+  /** By name: `after` and `before` are pipeline names. */
+  async list(principal: Principal, filter: PipelineFilter, page: KeysetPage): Promise<KeysetListing<PipelineSummary>> {
     const { id } = authorise(principal, 'pipeline.read');
     const { items, ...more } = await this.browse.keyset(id, filter, page);
     return { items: items.map((row) => pipelineSummary(row, filter.status ?? 'ACTIVE')), ...more };
@@ -114,42 +97,37 @@ export class PipelineReading {
     principal: Principal,
     prefix: string,
     page: KeysetPage,
+    status: EntityStatus = 'ACTIVE',
   ): Promise<KeysetListing<PipelineSummary> & { folders: () => Promise<Folder[]>; count: () => Promise<number> }> {
     const { id } = authorise(principal, 'pipeline.read');
     if (!isBrowsePrefix(prefix)) {
       const empty = { items: [], hasNext: false, hasPrevious: false };
       return { ...empty, folders: () => Promise.resolve([]), count: () => Promise.resolve(0) };
     }
-    const { items, ...more } = await this.browse.levelKeyset(id, prefix, 'ACTIVE', page);
+    const { items, ...more } = await this.browse.levelKeyset(id, prefix, status, page);
     return {
-      items: items.map((row) => pipelineSummary(row, 'ACTIVE')),
+      items: items.map((row) => pipelineSummary(row, status)),
       ...more,
-      folders: async () => (await this.browse.folders(id, prefix, 'ACTIVE')).map((row) => folder(prefix, row)),
-      count: () => this.browse.levelCount(id, prefix, 'ACTIVE'),
+      folders: async () => (await this.browse.folders(id, prefix, status)).map((row) => folder(prefix, row)),
+      count: () => this.browse.levelCount(id, prefix, status),
     };
   }
 
-  /** An unknown or illegal prefix is an empty level. */
+  /** As `treeKeyset`, all of it. */
   async tree(
     principal: Principal,
     prefix: string,
-    page: OffsetPage,
+    page: KeysetPage,
     status: EntityStatus = 'ACTIVE',
   ): Promise<PipelineLevel> {
-    const { id } = authorise(principal, 'pipeline.read');
-    if (!isBrowsePrefix(prefix)) {
-      return { prefix: reflected(prefix), folders: [], pipelines: [], total: 0, has_more: false };
-    }
-    const level = await this.browse.level(id, prefix, status, page);
+    const { items, hasNext, folders, count } = await this.treeKeyset(principal, prefix, page, status);
+    const [below, total] = await Promise.all([folders(), count()]);
     return {
-      prefix,
-      folders: level.folders.map((row) => {
-        const { path, segment, count } = folder(prefix, row);
-        return { path, segment, pipeline_count: count };
-      }),
-      pipelines: level.items.map((row) => pipelineSummary(row, status)),
-      total: level.total,
-      has_more: page.offset + level.items.length < level.total,
+      prefix: isBrowsePrefix(prefix) ? prefix : reflected(prefix),
+      folders: below.map(({ path, segment, count: entries }) => ({ path, segment, pipeline_count: entries })),
+      pipelines: items,
+      total,
+      has_more: hasNext,
     };
   }
 }

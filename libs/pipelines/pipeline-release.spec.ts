@@ -91,7 +91,7 @@ describe('releasing', () => {
       one.body_hash,
     );
     const listed = async () =>
-      (await bench.reading.list(bench.team.principal(), { q: one.name as string }, { offset: 0, limit: 5 })).items[0];
+      (await bench.reading.list(bench.team.principal(), { q: one.name as string }, { first: 5 })).items[0];
     expect(await listed()).toMatchObject({ display_name: 'Old', version: 2, status: 'DRAFT' });
     await bench.lifecycle.release(bench.team.principal(), one.id, two.body_hash, { releasePinnedTemplates: true });
     expect(await listed()).toMatchObject({ display_name: 'New', description: 'new', version: 2, status: 'RELEASED' });

@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 
 import { DatasourceAccess } from '#libs/datasources';
 import { authorise } from '#libs/identity';
-import { isUuid, PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
+import {
+  isUuid,
+  KeysetOrder,
+  momentOf,
+  PenstockError,
+  type KeysetListing,
+  type KeysetPage,
+  type Principal,
+} from '#libs/kernel';
 import { Database } from '#libs/persistence';
 
 import { FactRepository, type FactFilter } from './fact.repository.js';
@@ -52,7 +60,7 @@ export class FactListing {
   ): Promise<KeysetListing<LearnedFact>> {
     const { id } = authorise(principal, 'semantic.read');
     const filter = { ...filterOf(query), datasource: query.datasource };
-    const pages = await this.facts.pages(this.db, id, null, filter, placed(page));
+    const pages = await this.facts.pages(this.db, id, null, filter, page);
     return pages.get('') ?? { items: [], hasNext: false, hasPrevious: false };
   }
 
@@ -70,7 +78,7 @@ export class FactListing {
     page: KeysetPage,
   ): Promise<Map<string, KeysetListing<LearnedFact>>> {
     const { id } = authorise(principal, 'semantic.read');
-    return await this.facts.pages(this.db, id, datasources, filterOf(query), placed(page));
+    return await this.facts.pages(this.db, id, datasources, filterOf(query), page);
   }
 
   async counts(principal: Principal, datasources: readonly string[], query: FactQuery): Promise<Map<string, number>> {
@@ -88,21 +96,13 @@ export class FactListing {
 
 /** A fact's place in its list, for `after` and `before`. */
 export function factCursor({ recordedAt, id }: LearnedFact): string {
-  return `${recordedAt},${id}`;
-}
-
-function placed(page: KeysetPage): KeysetPage & { beyond?: { at: string; id: string } } {
-  const cursor = page.after ?? page.before;
-  if (cursor === undefined) return page;
-  const [at = '', id = ''] = cursor.split(',');
-  if (stampOf(at) === undefined || !isUuid(id)) throw new PenstockError('graphql.cursor_invalid');
-  return { ...page, beyond: { at, id } };
+  return KeysetOrder.place(recordedAt, id);
 }
 
 function filterOf({ table, scope, include_retired, since }: FactQuery): FactFilter {
   const known = FACT_SCOPES.find((name) => name === scope);
   if (scope !== undefined && known === undefined) throw wrong('scope', `“scope” must be ${FACT_SCOPES.join(' or ')}.`);
-  const from = since === undefined ? undefined : stampOf(since);
+  const from = since === undefined ? undefined : momentOf(since);
   if (since !== undefined && from === undefined)
     throw wrong('since', '“since” must be an RFC 3339 time such as 2026-03-01T07:05:09Z.');
   return {
@@ -111,21 +111,6 @@ function filterOf({ table, scope, include_retired, since }: FactQuery): FactFilt
     includeRetired: include_retired === true,
     since: from,
   };
-}
-
-const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)([Zz]|[+-]\d\d:\d\d)$/;
-
-/** The same time in a form the database takes; undefined for what is no time. */
-function stampOf(text: string): string | undefined {
-  const match = RFC_3339.exec(text);
-  if (!match) return undefined;
-  const [, day = '', time = '', zone = ''] = match;
-  const date = new Date(`${day}T00:00:00Z`);
-  const isDay = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
-  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
-  const [zoneHours = 0, zoneMinutes = 0] = zone.slice(1).split(':').map(Number);
-  const isTime = hours < 24 && minutes < 60 && seconds < 60 && zoneHours < 16 && zoneMinutes < 60;
-  return isDay && isTime && !day.startsWith('0000') ? `${day}T${time}${zone.toUpperCase()}` : undefined;
 }
 
 function wrong(field: string, message: string): PenstockError {

@@ -1,4 +1,4 @@
-import { isJsonObject, readJson, type WriteSurface } from '#libs/kernel';
+import { isJsonObject, KeysetOrder, readJson, type WriteSurface } from '#libs/kernel';
 
 import type { FactKind, FactRef, FactScope, LearnedFact } from './learned-fact.js';
 import type { FactTrust } from './rules/fact-trust.js';
@@ -52,7 +52,10 @@ export const FACT_COLUMNS = `f.id, f.scope, f.datasource_name, f.kind, f.fact, f
 
 export const FROM_FACTS = `FROM learned_facts f LEFT JOIN pipelines p ON p.id = f.source_pipeline_id AND p.workspace_id = $1::uuid`;
 
-export const NEWEST_FIRST = 'f.recorded_at DESC, f.id DESC';
+export const NEWEST_FIRST = new KeysetOrder(
+  { sql: 'f.recorded_at', kind: 'timestamptz', descending: true },
+  { sql: 'f.id', kind: 'uuid', descending: true },
+);
 
 export function factOf(row: FactRow): LearnedFact {
   return {

@@ -144,7 +144,7 @@ describe('the standing of a fact', () => {
       [userId, workspace?.id],
     );
     const { listing } = scene.semantics;
-    const cursor = ({ recordedAt, id }: { recordedAt: string; id: string }): string => `${recordedAt},${id}`;
+    const cursor = ({ recordedAt, id }: { recordedAt: string; id: string }): string => `${recordedAt}~${id}`;
     const seen: string[] = [];
     for (let after: string | undefined, more = true; more;) {
       const page = await listing.listKeyset(
@@ -164,7 +164,7 @@ describe('the standing of a fact', () => {
     const pages = await listing.pages(scene.team.viewer, ['pg', 'lite'], {}, { first: 2 });
     expect([...pages].map(([name, { items, hasNext }]) => [name, items.length, hasNext])).toEqual([['pg', 2, true]]);
     expect(await listing.count(scene.others.viewer, {})).toBe(0);
-    expect((await refusal(listing.listKeyset(scene.team.viewer, {}, { after: 'x,y' }))).code).toBe(
+    expect((await refusal(listing.listKeyset(scene.team.viewer, {}, { after: 'x~y' }))).code).toBe(
       'graphql.cursor_invalid',
     );
   });

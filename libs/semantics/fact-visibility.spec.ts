@@ -14,7 +14,7 @@ describe('who sees a fact', () => {
   async function seenBy(reader: Principal, ids: readonly string[]): Promise<Record<string, string[]>> {
     const { service, listing, catalog } = scene.semantics;
     const sorted = (facts: readonly { id: string }[]) => [...new Set(facts.map(({ id }) => id))].sort();
-    const whole = await catalog.datasources(reader, { offset: 0, limit: 10 });
+    const whole = await catalog.datasources(reader, {}, {});
     const at = async <T>(read: Promise<T>, facts: (found: T) => readonly { id: string }[]) =>
       await read.then(
         (found) => sorted(facts(found)),

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { writeJson, type KeysetListing, type KeysetPage, type WriteSurface } from '#libs/kernel';
-import { keysetPages } from '#libs/lifecycle';
+import { keysetPages, sizeOf, writeJson, type KeysetListing, type KeysetPage, type WriteSurface } from '#libs/kernel';
 import type { Queryable, Transaction } from '#libs/persistence';
 
 import { FACT_COLUMNS, factOf, FROM_FACTS, NEWEST_FIRST, VISIBLE_FACTS, type FactRow } from './fact-row.js';
@@ -89,7 +88,7 @@ export class FactRepository {
     params.push(limit);
     const rows = await q.query<FactRow>(
       `SELECT ${FACT_COLUMNS}, ${IS_CONFLICTING} ${FROM_FACTS} ${CONFLICTS}
-        WHERE ${sql} ORDER BY ${NEWEST_FIRST} LIMIT $${params.length}::int`,
+        WHERE ${sql} ${NEWEST_FIRST.orderBy({})} LIMIT $${params.length}::int`,
       params,
     );
     return rows.map(factOf);
@@ -101,30 +100,22 @@ export class FactRepository {
     workspaceId: string,
     datasources: readonly string[] | null,
     filter: FactFilter,
-    page: KeysetPage & { beyond?: { at: string; id: string } | undefined },
+    page: KeysetPage,
   ): Promise<Map<string, KeysetListing<LearnedFact>>> {
-    const backwards = page.last !== undefined || page.before !== undefined;
     const { sql, params } = filtered(workspaceId, filter);
     params.push(datasources);
-    let where = `${sql} AND ($${params.length}::text[] IS NULL OR f.datasource_name = ANY ($${params.length}::text[]))`;
-    if (page.beyond) {
-      params.push(page.beyond.at, page.beyond.id);
-      const place = `($${params.length - 1}::timestamptz, $${params.length}::uuid)`;
-      where += ` AND (f.recorded_at, f.id) ${backwards ? '>' : '<'} ${place}`;
-    }
-    params.push(((backwards ? page.last : page.first) ?? 50) + 1);
-    const order = backwards ? 'f.recorded_at, f.id' : NEWEST_FIRST;
+    const among = `${sql} AND ($${params.length}::text[] IS NULL OR f.datasource_name = ANY ($${params.length}::text[]))`;
+    const beyond = NEWEST_FIRST.beyond(page, params);
     const parent = datasources === null ? `''::text` : 'f.datasource_name';
     const rows = await q.query<FactRow & { parent: string }>(
       `SELECT x.* FROM (
          SELECT ${FACT_COLUMNS}, ${IS_CONFLICTING}, ${parent} AS parent,
-                row_number() OVER (PARTITION BY ${parent} ORDER BY ${order}) AS place
-         ${FROM_FACTS} ${CONFLICTS} WHERE ${where}) x
-        WHERE x.place <= $${params.length}::int ORDER BY x.parent, x.place`,
+                row_number() OVER (PARTITION BY ${parent} ${NEWEST_FIRST.orderBy(page)}) AS place
+         ${FROM_FACTS} ${CONFLICTS} WHERE ${among} AND ${beyond}) x
+        WHERE x.place <= $${params.push(sizeOf(page) + 1)}::int ORDER BY x.parent, x.place`,
       params,
     );
-    const normal = backwards ? { ...page, last: page.last ?? 50 } : page;
-    const found = keysetPages(rows, (row) => row.parent, normal);
+    const found = keysetPages(rows, (row) => row.parent, page);
     return new Map([...found].map(([key, { items, ...more }]) => [key, { items: items.map(factOf), ...more }]));
   }
 

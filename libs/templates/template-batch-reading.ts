@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { authorise } from '#libs/identity';
-import type { KeysetListing, KeysetPage, Principal } from '#libs/kernel';
-import { keysetPages } from '#libs/lifecycle';
+import { keysetPages, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { refKey, type TemplateRef } from './pinned-template.js';
 import { TemplateBrowseRepository } from './template-browse.repository.js';
 import { TemplateRepository } from './template.repository.js';

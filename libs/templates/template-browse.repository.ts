@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { KeysetListing, KeysetPage, Listing, OffsetPage } from '#libs/kernel';
+import { keysetItems, type KeysetListing, type KeysetPage } from '#libs/kernel';
 import {
   countStatement,
   foldersStatement,
-  keysetItems,
   keysetStatement,
   levelPredicate,
   orderedItems,
@@ -40,10 +39,6 @@ const COLUMNS = `e.name, e.display_name AS "displayName", e.description, e.curre
 @Injectable()
 export class TemplateBrowseRepository {
   constructor(private readonly database: Database) {}
-
-  list(workspaceId: string, filter: TemplateFilter, page: OffsetPage): Promise<Listing<TemplateSummaryRow>> {
-    return this.#page(filtered(workspaceId, filter), page);
-  }
 
   /** `after` and `before` are names. */
   async keyset(
@@ -111,23 +106,6 @@ export class TemplateBrowseRepository {
 
   async count(workspaceId: string, filter: TemplateFilter): Promise<number> {
     return this.#count(filtered(workspaceId, filter));
-  }
-
-  async level(
-    workspaceId: string,
-    prefix: string,
-    status: EntityStatus,
-    page: OffsetPage,
-  ): Promise<Listing<TemplateSummaryRow> & { folders: { segment: string; count: number }[] }> {
-    const [entries, folders] = await Promise.all([
-      this.#page(levelSelection(workspaceId, prefix, status), page),
-      this.folders(workspaceId, prefix, status),
-    ]);
-    return { ...entries, folders };
-  }
-
-  async #page(selection: Selection, page: OffsetPage): Promise<Listing<TemplateSummaryRow>> {
-    return { items: await this.#rows(pageStatement(selection, page)), total: await this.#count(selection) };
   }
 
   #rows({ sql, values }: Statement): Promise<TemplateSummaryRow[]> {

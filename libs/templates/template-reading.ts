@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  PenstockError,
-  type KeysetListing,
-  type KeysetPage,
-  type Listing,
-  type OffsetPage,
-  type Principal,
-} from '#libs/kernel';
+import { PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { folder, isBrowsePrefix, type BrowseOrder, type EntityStatus, type Folder } from '#libs/lifecycle';
 import { authorise } from '#libs/identity';
 import { reflected } from './reflected.js';
@@ -86,18 +79,8 @@ export class TemplateReading {
     return rows.map(templateVersionSummary);
   }
 
-  async list(principal: Principal, filter: TemplateFilter, page: OffsetPage): Promise<Listing<TemplateSummary>> {
-    const { id } = authorise(principal, 'template.read');
-    const { items, total } = await this.browse.list(id, filter, page);
-    return { items: items.map((row) => templateSummary(row, filter.status ?? 'ACTIVE')), total };
-  }
-
-  /** As `list`, by key: `after` and `before` are template names. */
-  async listKeyset(
-    principal: Principal,
-    filter: TemplateFilter,
-    page: KeysetPage,
-  ): Promise<KeysetListing<TemplateSummary>> {
+  /** By name: `after` and `before` are template names. */
+  async list(principal: Principal, filter: TemplateFilter, page: KeysetPage): Promise<KeysetListing<TemplateSummary>> {
     const { id } = authorise(principal, 'template.read');
     const { items, ...more } = await this.browse.keyset(id, filter, page);
     return { items: items.map((row) => templateSummary(row, filter.status ?? 'ACTIVE')), ...more };
@@ -129,42 +112,37 @@ export class TemplateReading {
     principal: Principal,
     prefix: string,
     page: KeysetPage,
+    status: EntityStatus = 'ACTIVE',
   ): Promise<KeysetListing<TemplateSummary> & { folders: () => Promise<Folder[]>; count: () => Promise<number> }> {
     const { id } = authorise(principal, 'template.read');
     if (!isBrowsePrefix(prefix)) {
       const empty = { items: [], hasNext: false, hasPrevious: false };
       return { ...empty, folders: () => Promise.resolve([]), count: () => Promise.resolve(0) };
     }
-    const { items, ...more } = await this.browse.levelKeyset(id, prefix, 'ACTIVE', page);
+    const { items, ...more } = await this.browse.levelKeyset(id, prefix, status, page);
     return {
-      items: items.map((row) => templateSummary(row, 'ACTIVE')),
+      items: items.map((row) => templateSummary(row, status)),
       ...more,
-      folders: async () => (await this.browse.folders(id, prefix, 'ACTIVE')).map((row) => folder(prefix, row)),
-      count: () => this.browse.levelCount(id, prefix, 'ACTIVE'),
+      folders: async () => (await this.browse.folders(id, prefix, status)).map((row) => folder(prefix, row)),
+      count: () => this.browse.levelCount(id, prefix, status),
     };
   }
 
-  /** An unknown or illegal prefix is an empty level. */
+  /** As `treeKeyset`, all of it. */
   async tree(
     principal: Principal,
     prefix: string,
-    page: OffsetPage,
+    page: KeysetPage,
     status: EntityStatus = 'ACTIVE',
   ): Promise<TemplateLevel> {
-    const { id } = authorise(principal, 'template.read');
-    if (!isBrowsePrefix(prefix)) {
-      return { prefix: reflected(prefix), folders: [], templates: [], total: 0, has_more: false };
-    }
-    const level = await this.browse.level(id, prefix, status, page);
+    const { items, hasNext, folders, count } = await this.treeKeyset(principal, prefix, page, status);
+    const [below, total] = await Promise.all([folders(), count()]);
     return {
-      prefix,
-      folders: level.folders.map((row) => {
-        const { path, segment, count } = folder(prefix, row);
-        return { path, segment, template_count: count };
-      }),
-      templates: level.items.map((row) => templateSummary(row, status)),
-      total: level.total,
-      has_more: page.offset + level.items.length < level.total,
+      prefix: isBrowsePrefix(prefix) ? prefix : reflected(prefix),
+      folders: below.map(({ path, segment, count: entries }) => ({ path, segment, template_count: entries })),
+      templates: items,
+      total,
+      has_more: hasNext,
     };
   }
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { AuditRepository, type AuditFilter, type AuditPosition, type AuditRow } from '#libs/audit';
+import { auditPlace, AuditRepository, type AuditFilter, type AuditRow } from '#libs/audit';
 import { authorise, authoriseInstance } from '#libs/identity';
 import {
-  isStamp,
   isUuid,
+  momentOf,
   toWireStamp,
   type JsonValue,
   type KeysetListing,
@@ -13,10 +13,6 @@ import {
 import { Database } from '#libs/persistence';
 import { refuseField } from './workspace-input.js';
 
-const DEFAULT_PAGE = 50;
-const MAX_PAGE = 200;
-/** Ids count from one and are never near the end of a bigint. */
-const ROW_ID = /^\d{1,18}$/;
 /** What the trail keeps of a key: its public half. */
 const KEY_ID = /^dpk_[A-Z2-7]{12}$/;
 
@@ -52,23 +48,10 @@ export class AuditReader {
     private readonly rows: AuditRepository,
   ) {}
 
-  /** Newest first, at most 200 a page. @throws the generic 400 with `field` for a bad filter or cursor */
+  /** Newest first. @throws the generic 400 with `field` for a bad filter, `graphql.cursor_invalid` for a bad cursor */
   async list(principal: Principal, query: AuditQuery, page: KeysetPage = {}): Promise<KeysetListing<AuditEventView>> {
-    const filter = this.#filter(principal, query);
-    const backwards = page.last !== undefined || page.before !== undefined;
-    const limit = Math.min(Math.max((backwards ? page.last : page.first) ?? DEFAULT_PAGE, 0), MAX_PAGE);
-    const after = page.after === undefined ? undefined : position('after', page.after);
-    const before = page.before === undefined ? undefined : position('before', page.before);
-    // One row more tells whether the page has a neighbour.
-    const request = backwards ? { before: before ?? OLDEST, limit: limit + 1 } : { after, limit: limit + 1 };
-    const found = await this.rows.page(this.db, filter, request);
-    const more = found.length > limit;
-    const items = backwards ? found.slice(more ? 1 : 0) : found.slice(0, limit);
-    return {
-      items: items.map(toView),
-      hasNext: backwards ? before !== undefined : more,
-      hasPrevious: backwards ? more : after !== undefined,
-    };
+    const found = await this.rows.page(this.db, this.#filter(principal, query), page);
+    return { ...found, items: found.items.map(toView) };
   }
 
   async count(principal: Principal, query: AuditQuery): Promise<number> {
@@ -91,19 +74,10 @@ export class AuditReader {
   }
 }
 
-/** Before every row: `last` without `before` counts from the end of the list. */
-const OLDEST: AuditPosition = { timestamp: '-infinity', id: '0' };
-
-function position(field: string, cursor: string): AuditPosition {
-  const [timestamp = '', id = '', ...more] = cursor.split(',');
-  if (more.length > 0 || !isStamp(timestamp) || !ROW_ID.test(id)) refuseField(field);
-  return { timestamp, id };
-}
-
 function moment(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
-  const time = Date.parse(text);
-  return Number.isNaN(time) ? refuseField(field) : new Date(time);
+  const at = momentOf(text);
+  return at === undefined ? refuseField(field) : new Date(at);
 }
 
 function toView(row: AuditRow): AuditEventView {
@@ -116,6 +90,6 @@ function toView(row: AuditRow): AuditEventView {
     source_ip: row.sourceIp,
     user_agent: row.userAgent,
     details: row.details,
-    cursor: `${row.timestamp},${row.id}`,
+    cursor: auditPlace(row),
   };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { KeysetListing, KeysetPage, OffsetPage } from '#libs/kernel';
+import { keysetItems, KeysetOrder, type KeysetListing, type KeysetPage } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
 
 export interface WorkspaceRow {
@@ -45,31 +45,19 @@ const VISIBLE = `FROM workspaces w
   LEFT JOIN workspace_members m ON m.workspace_id = w.id AND m.user_id = $1
   WHERE NOT w.is_deleted AND ($2 OR (m.user_id IS NOT NULL AND w.deactivated_at IS NULL))`;
 
+const BY_NAME = new KeysetOrder({ sql: 'w.name', kind: 'text' });
+
 @Injectable()
 export class WorkspaceRepository {
-  async list(q: Queryable, userId: string, all: boolean, page: OffsetPage): Promise<HeldWorkspaceRow[]> {
-    return q.query<HeldWorkspaceRow>(
-      `SELECT ${COLUMNS}, m.author, m.promoter, m.admin ${VISIBLE} ORDER BY w.name LIMIT $3 OFFSET $4`,
-      [userId, all, page.limit, page.offset],
-    );
-  }
-
-  /** By key: `after` and `before` are names. */
-  async keyset(q: Queryable, userId: string, all: boolean, page: KeysetPage): Promise<KeysetListing<HeldWorkspaceRow>> {
-    const backwards = page.last !== undefined;
-    const cursor = (backwards ? page.before : page.after) ?? null;
-    const size = page.last ?? page.first ?? 50;
+  /** By name, which `after` and `before` are. */
+  async page(q: Queryable, userId: string, all: boolean, page: KeysetPage): Promise<KeysetListing<HeldWorkspaceRow>> {
+    const values: unknown[] = [userId, all];
+    const beyond = BY_NAME.beyond(page, values);
     const rows = await q.query<HeldWorkspaceRow>(
-      `SELECT ${COLUMNS}, m.author, m.promoter, m.admin ${VISIBLE}
-         AND ($3::text IS NULL OR w.name ${backwards ? '<' : '>'} $3)
-       ORDER BY w.name ${backwards ? 'DESC' : 'ASC'} LIMIT $4`,
-      [userId, all, cursor, size + 1],
+      `SELECT ${COLUMNS}, m.author, m.promoter, m.admin ${VISIBLE} AND ${beyond} ${BY_NAME.tail(page, values)}`,
+      values,
     );
-    const more = rows.length > size;
-    const items = rows.slice(0, size);
-    return backwards
-      ? { items: items.reverse(), hasNext: cursor !== null, hasPrevious: more }
-      : { items, hasNext: more, hasPrevious: cursor !== null };
+    return keysetItems(rows, page);
   }
 
   /** Several by id: those the person belongs to or holds a key of; for a super admin any. */

@@ -13,19 +13,16 @@ import {
 import {
   isUuid,
   newId,
+  pageOfList,
   PenstockError,
   type KeysetListing,
   type KeysetPage,
-  type Listing,
-  type OffsetPage,
   type Principal,
 } from '#libs/kernel';
 import { constraintOf, Database } from '#libs/persistence';
 import { displayName, workspaceName } from './workspace-input.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 import { toHeldView, toView, type WorkspaceView } from './workspace-view.js';
-
-const FIRST_PAGE: OffsetPage = { offset: 0, limit: 200 };
 
 /** Workspaces as people see and change them (contract 04 §7); their life and death is {@link WorkspaceLifecycle}'s. */
 @Injectable()
@@ -41,29 +38,11 @@ export class WorkspaceService {
     private readonly last: LastWorkspace,
   ) {}
 
-  /** One's own active workspaces by name; a super admin sees all, inactive ones too; a key sees its pin. */
-  async list(principal: Principal, page: OffsetPage = FIRST_PAGE): Promise<Listing<WorkspaceView>> {
+  /** One's own active workspaces by name, which `after` and `before` are; a super admin sees all, inactive ones too; a key sees its pin. */
+  async list(principal: Principal, page: KeysetPage = {}): Promise<KeysetListing<WorkspaceView>> {
     authoriseSelf(principal, 'workspace.list_own');
-    if (principal.method === 'api_key') {
-      const { items, total } = await this.#pinOf(principal);
-      return { items: items.slice(page.offset, page.offset + page.limit), total };
-    }
-    const { userId, superAdmin } = principal;
-    const [rows, total] = await Promise.all([
-      this.workspaces.list(this.db, userId, superAdmin, page),
-      this.workspaces.count(this.db, userId, superAdmin),
-    ]);
-    return { items: rows.map(toHeldView), total };
-  }
-
-  /** As `list`, by key: `after` and `before` are names. */
-  async listKeyset(principal: Principal, page: KeysetPage): Promise<KeysetListing<WorkspaceView>> {
-    authoriseSelf(principal, 'workspace.list_own');
-    if (principal.method === 'api_key') {
-      const { items } = await this.#pinOf(principal);
-      return { items: items.slice(0, page.first ?? page.last), hasNext: false, hasPrevious: false };
-    }
-    const found = await this.workspaces.keyset(this.db, principal.userId, principal.superAdmin, page);
+    if (principal.method === 'api_key') return pageOfList(await this.#pinOf(principal), ({ name }) => name, page);
+    const found = await this.workspaces.page(this.db, principal.userId, principal.superAdmin, page);
     return { ...found, items: found.items.map(toHeldView) };
   }
 
@@ -158,9 +137,8 @@ export class WorkspaceService {
     return { token, workspace: await this.#view(workspace.id, workspace.implicit ? undefined : workspace.flags) };
   }
 
-  async #pinOf({ workspace }: Principal): Promise<Listing<WorkspaceView>> {
-    if (!workspace) return { items: [], total: 0 };
-    return { items: [await this.#view(workspace.id, workspace.flags)], total: 1 };
+  async #pinOf({ workspace }: Principal): Promise<WorkspaceView[]> {
+    return workspace ? [await this.#view(workspace.id, workspace.flags)] : [];
   }
 
   async #view(id: string, flags?: WorkspaceView['flags']): Promise<WorkspaceView> {

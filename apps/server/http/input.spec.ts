@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Request } from 'express';
 import { z } from 'zod';
 import { isPenstockError, readJson, type PenstockError } from '#libs/kernel';
-import { jsonObject, listBody, pageOf, parseInput, queryFlag, queryInteger, queryText, queryValues, wholeNumber } from './input.js'; // prettier-ignore
+import { jsonObject, parseInput, queryFlag, queryInteger, queryText, queryValues, wholeNumber } from './input.js'; // prettier-ignore
 import { attachContext } from './request-context.js';
 
 function asked(query: string): Request {
@@ -104,14 +104,5 @@ describe('queries', () => {
   it('reads flags: true, false, absent, bare', () => {
     expect([queryFlag(asked('f=true'), 'f'), queryFlag(asked('f'), 'f'), queryFlag(asked('f=false'), 'f'), queryFlag(asked(''), 'f')]).toEqual([true, true, false, false]);
     for (const word of ['1', 'yes', 'TRUE']) expect(refused(() => queryFlag(asked(`f=${word}`), 'f')).status).toBe(400);
-  }); // prettier-ignore
-
-  it('clamps pages and tells whether more is to come', () => {
-    const limits = { default: 50, max: 200 };
-    expect(pageOf(asked(''), limits)).toEqual({ offset: 0, limit: 50 });
-    expect(pageOf(asked('offset=-3&limit=0'), limits)).toEqual({ offset: 0, limit: 1 });
-    expect(pageOf(asked('limit=999'), limits)).toEqual({ offset: 0, limit: 200 });
-    expect(listBody({ offset: 1, limit: 2 }, { items: [1, 2], total: 4 }).pagination).toEqual({ offset: 1, limit: 2, total: 4, has_more: true });
-    expect(listBody({ offset: 9, limit: 2 }, { items: [], total: 4 }).pagination.has_more).toBe(false);
   }); // prettier-ignore
 });

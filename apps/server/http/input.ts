@@ -153,24 +153,3 @@ export function refuseQuery(field: string, reason: 'field' | 'repeated', message
     details: { field, reason, ...more },
   });
 }
-
-export interface PageLimits {
-  default: number;
-  max: number;
-}
-
-/** `offset` and `limit`, clamped to their bounds; the answer tells the effective ones (03 §2). */
-export function pageOf(request: Request, limits: PageLimits): { offset: number; limit: number } {
-  const offset = queryInteger(request, 'offset') ?? 0;
-  const limit = queryInteger(request, 'limit') ?? limits.default;
-  return { offset: Math.max(0, offset), limit: Math.min(Math.max(1, limit), limits.max) };
-}
-
-/** The list shape of every collection. */
-export function listBody<T>(page: { offset: number; limit: number }, listing: { items: readonly T[]; total: number }) {
-  const { offset, limit } = page;
-  return {
-    items: listing.items,
-    pagination: { offset, limit, total: listing.total, has_more: offset + listing.items.length < listing.total },
-  };
-}

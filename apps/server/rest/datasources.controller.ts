@@ -4,7 +4,7 @@ import { DatasourceService, IntrospectionService } from '#libs/datasources';
 import type { Principal } from '#libs/kernel';
 import { AnnotatedCatalog } from '#libs/semantics';
 import { Caller } from '../http/caller.decorator.js';
-import { bodyObject, listBody, queryFlag, queryText, queryValues } from '../http/input.js';
+import { bodyObject, queryFlag, queryText, queryValues } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Paging } from './paging.js';
 import { z } from 'zod';
@@ -58,12 +58,17 @@ export class DatasourcesController {
       all: z.boolean().optional().describe('Every datasource of the instance; for super administrators.'),
     },
     answers: { 200: listOf(datasourceView) },
-    errors: ['auth.session.required', 'auth.role_required'],
+    errors: ['graphql.cursor_invalid', 'auth.session.required', 'auth.role_required'],
   })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
-    const page = this.paging.of(request);
     const filter = { dialect: queryText(request, 'dialect'), all: queryFlag(request, 'all') };
-    return listBody(page, await this.catalog.datasources(caller, { ...filter, ...page }));
+    return this.paging.list(request, {
+      list: 'datasources',
+      filter,
+      page: (page) => this.catalog.datasources(caller, filter, page),
+      count: () => this.datasources.count(caller, filter),
+      placeOf: ({ name }) => name,
+    });
   }
 
   @Get(':name')

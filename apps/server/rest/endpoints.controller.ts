@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { EndpointReference, EndpointService, KeyBindingService } from '#libs/endpoints';
 import { writeJson, type Principal } from '#libs/kernel';
 import { Caller } from '../http/caller.decorator.js';
-import { listBody, parseInput, queryText, wholeNumber } from '../http/input.js';
+import { parseInput, queryText, wholeNumber } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Paging } from './paging.js';
 import { Describe, nothing, raw } from '../http/describe.decorator.js';
@@ -60,13 +60,17 @@ export class EndpointsController {
   @Describe('List the published endpoints, or read one by `path`.', {
     query: { ...paging, path: z.string().optional() },
     answers: { 200: z.union([listOf(endpointView), endpointView]) },
-    errors: ['endpoint.not_found'],
+    errors: ['graphql.cursor_invalid', 'endpoint.not_found'],
   })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const one = queryText(request, 'path');
     if (one !== undefined) return this.endpoints.read(caller, one);
-    const page = this.paging.of(request);
-    return listBody(page, await this.endpoints.list(caller, page));
+    return this.paging.list(request, {
+      list: 'endpoints',
+      page: (page) => this.endpoints.list(caller, page),
+      count: () => this.endpoints.count(caller),
+      placeOf: ({ path }) => path,
+    });
   }
 
   /** A document of its own for whoever calls this one path (03 §8). */

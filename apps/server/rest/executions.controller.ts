@@ -3,20 +3,18 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { ExecutionEvents, ExecutionResults, ExecutionService, Launcher, type Launched } from '#libs/executions';
 import { Configuration, PenstockError, writeJson, type JsonObject, type Principal } from '#libs/kernel';
-import { Cursors } from '../graphql/paging/cursor.js';
 import { Caller } from '../http/caller.decorator.js';
-import { jsonObject, parseInput, queryInteger, queryText, refuseQuery, wholeNumber } from '../http/input.js';
+import { jsonObject, parseInput, queryInteger, queryText, wholeNumber } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { contextOf } from '../http/request-context.js';
 import { resultOptions } from '../http/result-options.js';
 import { ExecutionStreams } from '../sse/execution-streams.js';
 import { streamCsv } from './csv-download.js';
 import { momentFilter, wordFilter } from './filters.js';
-import { keysetBody, placedListBody } from './keyset-list.js';
-import { Paging } from './paging.js';
+import { Paging, shownAs } from './paging.js';
 import { Describe, nothing, raw } from '../http/describe.decorator.js';
 import { codesBelow } from '../openapi/error-groups.js';
-import { keysetListOf, keysetPaging, moment } from '../openapi/shapes/envelope.js';
+import { listOf, moment, paging } from '../openapi/shapes/envelope.js';
 import { accepted, executionStatus, executionView, resultPage } from '../openapi/shapes/executions.js';
 
 const runRequest = z.strictObject({ version: wholeNumber.optional(), parameters: jsonObject.nullable().optional() });
@@ -85,7 +83,7 @@ export class ExecutionsController {
   @Operation('execution.read')
   @Describe('List the runs of the workspace, newest first.', {
     query: {
-      ...keysetPaging,
+      ...paging,
       pipeline_id: z.uuid().optional(),
       status: executionStatus.optional(),
       started_after: moment.optional(),
@@ -93,11 +91,10 @@ export class ExecutionsController {
       triggered_via: z.enum(['UI', 'REST', 'MCP', 'PIPELINE', 'ENDPOINT']).optional(),
       root_execution_id: z.uuid().optional(),
     },
-    answers: { 200: keysetListOf(executionView) },
+    answers: { 200: listOf(executionView) },
     errors: ['graphql.cursor_invalid'],
   })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
-    const page = this.paging.of(request);
     const filter = {
       pipelineId: queryText(request, 'pipeline_id'),
       status: wordFilter(request, 'status', ['RUNNING', 'SUCCESS', 'FAILED', 'ABORTED']),
@@ -106,14 +103,14 @@ export class ExecutionsController {
       triggeredVia: wordFilter(request, 'triggered_via', ['UI', 'REST', 'MCP', 'PIPELINE', 'ENDPOINT']),
       rootExecutionId: queryText(request, 'root_execution_id'),
     };
-    const cursors = new Cursors('executions', filter);
-    const after = queryText(request, 'after');
-    if (after === undefined) return placedListBody(page, await this.executions.list(caller, filter, page), cursors);
-    if (queryText(request, 'offset') !== undefined) {
-      refuseQuery('offset', 'field', 'Give "after" or "offset", not both: "after" says where the page begins.');
-    }
-    const keyset = cursors.page({ first: page.limit, after });
-    return keysetBody(page.limit, await this.executions.listAfter(caller, filter, keyset), cursors);
+    const body = await this.paging.list(request, {
+      list: 'executions',
+      filter,
+      page: (page) => this.executions.list(caller, filter, page),
+      count: () => this.executions.count(caller, filter),
+      placeOf: ({ cursor }) => cursor,
+    });
+    return shownAs(body, ({ execution }) => execution);
   }
 
   @Get('executions/:id')

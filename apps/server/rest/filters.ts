@@ -1,6 +1,6 @@
 import type { Request } from 'express';
+import { momentOf } from '#libs/kernel';
 import { DIALECTS, type Dialect } from '#libs/typesystem';
-import { isMoment } from '../http/moment.js';
 import { queryText, refuseQuery } from '../http/input.js';
 
 /** One of a closed set of words, or absent. */
@@ -28,6 +28,5 @@ export function dialectFilter(request: Request): Dialect | undefined {
 export function momentFilter(request: Request, name: string): string | undefined {
   const text = queryText(request, name);
   if (text === undefined) return undefined;
-  if (isMoment(text)) return text;
-  return refuseQuery(name, 'field', `“${name}” must be a moment such as 2026-03-01T07:05:09Z.`);
+  return momentOf(text) ?? refuseQuery(name, 'field', `“${name}” must be a moment such as 2026-03-01T07:05:09Z.`);
 }

@@ -15,11 +15,11 @@ import { FORM, mediaType } from '../http/body.js';
 import { Caller } from '../http/caller.decorator.js';
 import { Cookies } from '../http/cookies.js';
 import { CsrfCookie } from '../http/csrf-cookie.js';
-import { anyJson, bodyObject, listBody, parseInput, queryFlag } from '../http/input.js';
+import { anyJson, bodyObject, parseInput, queryFlag } from '../http/input.js';
 import { pointTo } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
 import { factsOf } from '../http/request-context.js';
-import { Paging } from './paging.js';
+import { Paging, shownAs } from './paging.js';
 import { Describe, nothing, redirection } from '../http/describe.decorator.js';
 import { codesBelow } from '../openapi/error-groups.js';
 import { listOf, paging } from '../openapi/shapes/envelope.js';
@@ -171,11 +171,18 @@ export class IdentityController {
   @Describe('List one’s own API keys.', {
     query: { ...paging, all: z.boolean().optional().describe('Every key of the workspace; for its administrators.') },
     answers: { 200: listOf(apiKey) },
-    errors: ['auth.session.required', 'auth.role_required'],
+    errors: ['graphql.cursor_invalid', 'auth.session.required', 'auth.role_required'],
   })
   async listKeys(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
-    const page = this.paging.of(request);
-    return listBody(page, await this.keys.list(caller, { all: queryFlag(request, 'all'), ...page }));
+    const filter = { all: queryFlag(request, 'all') };
+    const body = await this.paging.list(request, {
+      list: 'apiKeys',
+      filter,
+      page: (page) => this.keys.list(caller, filter, page),
+      count: () => this.keys.count(caller, filter),
+      placeOf: ({ cursor }) => cursor,
+    });
+    return shownAs(body, ({ apiKey }) => apiKey);
   }
 
   /** The secret is in this answer and nowhere else, ever. */

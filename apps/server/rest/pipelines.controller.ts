@@ -14,7 +14,7 @@ import {
 import { Caller } from '../http/caller.decorator.js';
 import { clientGone } from '../http/client-gone.js';
 import { Versioned } from '../http/envelope.interceptor.js';
-import { bodyObject, listBody, parseInput, queryFlag, queryText, wholeNumber } from '../http/input.js';
+import { bodyObject, parseInput, queryFlag, queryText, wholeNumber } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { entityStatusFilter } from './filters.js';
 import { Paging } from './paging.js';
@@ -77,19 +77,32 @@ export class PipelinesController {
       prefix: z.string().optional().describe('Folder; empty is the root. The filters but `status` are ignored.'),
     },
     answers: { 200: z.union([listOf(pipelineSummary), pipelineLevel]) },
-    errors: [],
+    errors: ['graphql.cursor_invalid'],
   })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
-    const page = this.paging.of(request);
     const prefix = queryText(request, 'prefix');
-    if (prefix !== undefined) return this.reading.tree(caller, prefix, page, entityStatusFilter(request));
+    if (prefix !== undefined) {
+      const status = entityStatusFilter(request);
+      return this.paging.level(request, {
+        list: 'pipelineTree',
+        filter: { prefix, status },
+        read: (page) => this.reading.tree(caller, prefix, page, status),
+        lastOf: ({ pipelines }) => pipelines.at(-1)?.name,
+      });
+    }
     const filter = {
       owner: queryText(request, 'owner'),
       datasource: queryText(request, 'datasource'),
       q: queryText(request, 'q'),
       status: entityStatusFilter(request),
     };
-    return listBody(page, await this.reading.list(caller, filter, page));
+    return this.paging.list(request, {
+      list: 'pipelines',
+      filter,
+      page: (page) => this.reading.list(caller, filter, page),
+      count: () => this.reading.count(caller, filter),
+      placeOf: ({ name }) => name,
+    });
   }
 
   @Post('validate')

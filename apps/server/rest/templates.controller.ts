@@ -15,7 +15,7 @@ import {
 } from '#libs/templates';
 import { Caller } from '../http/caller.decorator.js';
 import { Versioned } from '../http/envelope.interceptor.js';
-import { anyJson, bodyObject, listBody, parseInput, queryInteger, queryText, wholeNumber } from '../http/input.js';
+import { anyJson, bodyObject, parseInput, queryInteger, queryText, wholeNumber } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { dialectFilter, entityStatusFilter } from './filters.js';
 import { Paging } from './paging.js';
@@ -98,16 +98,29 @@ export class TemplatesController {
       200: z.union([listOf(templateSummary), templateLevel, templateView]),
       304: nothing('Nothing changed since the `ETag` that was sent.'),
     },
-    errors: ['template.not_found'],
+    errors: ['graphql.cursor_invalid', 'template.not_found'],
   })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
     const name = queryText(request, 'name');
     if (name !== undefined) return versioned(await this.reading.read(caller, name));
-    const page = this.paging.of(request);
     const prefix = queryText(request, 'prefix');
-    if (prefix !== undefined) return this.reading.tree(caller, prefix, page, entityStatusFilter(request));
+    if (prefix !== undefined) {
+      const status = entityStatusFilter(request);
+      return this.paging.level(request, {
+        list: 'templateTree',
+        filter: { prefix, status },
+        read: (page) => this.reading.tree(caller, prefix, page, status),
+        lastOf: ({ templates }) => templates.at(-1)?.id,
+      });
+    }
     const filter = { dialect: dialectFilter(request), q: queryText(request, 'q'), status: entityStatusFilter(request) };
-    return listBody(page, await this.reading.list(caller, filter, page));
+    return this.paging.list(request, {
+      list: 'templates',
+      filter,
+      page: (page) => this.reading.list(caller, filter, page),
+      count: () => this.reading.count(caller, filter),
+      placeOf: ({ id }) => id,
+    });
   }
 
   /** Which pipelines pin a version in their working version. */

@@ -12,9 +12,9 @@ import {
 } from '#libs/identity';
 import type { Principal } from '#libs/kernel';
 import { Caller } from '../http/caller.decorator.js';
-import { anyJson, listBody, parseInput, queryText } from '../http/input.js';
+import { anyJson, parseInput, queryText } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
-import { Paging } from './paging.js';
+import { Paging, shownAs } from './paging.js';
 import { Describe, nothing } from '../http/describe.decorator.js';
 import { listOf, paging } from '../openapi/shapes/envelope.js';
 import { account, mailSend, mintedAccount } from '../openapi/shapes/identity.js';
@@ -38,11 +38,17 @@ export class UsersController {
   @Describe('List the people of this deployment.', {
     query: { ...paging, q: z.string().optional() },
     answers: { 200: listOf(account) },
-    errors: [],
+    errors: ['graphql.cursor_invalid'],
   })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
-    const page = this.paging.of(request);
-    return listBody(page, await this.directory.list(caller, queryText(request, 'q'), page));
+    const q = queryText(request, 'q');
+    return this.paging.list(request, {
+      list: 'users',
+      filter: { q: q ?? '' },
+      page: (page) => this.directory.list(caller, q, page),
+      count: () => this.directory.count(caller, q),
+      placeOf: ({ email }) => email,
+    });
   }
 
   /** The one-time password is in this answer only where no mail takes it to its owner, and nowhere else, ever. */
@@ -175,12 +181,16 @@ export class UsersController {
   @Describe('List what was sent to whom, newest first.', {
     query: paging,
     answers: { 200: listOf(mailSend) },
-    errors: [],
+    errors: ['graphql.cursor_invalid'],
   })
   async mailSends(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
-    const page = this.paging.of(request);
-    const { items, total } = await this.mails.list(caller, page);
-    return listBody(page, { items: items.map(({ cursor: _cursor, ...view }) => view), total });
+    const body = await this.paging.list(request, {
+      list: 'mailSends',
+      page: (page) => this.mails.list(caller, page),
+      count: () => this.mails.count(caller),
+      placeOf: ({ cursor }) => cursor,
+    });
+    return shownAs(body, ({ cursor: _place, ...view }) => view);
   }
 }
 

@@ -5,7 +5,7 @@ import { PenstockError, type Principal } from '#libs/kernel';
 import { MemberService, WorkspaceLifecycle, WorkspaceService, type WorkspaceView } from '#libs/workspaces';
 import { Caller } from '../http/caller.decorator.js';
 import { Cookies } from '../http/cookies.js';
-import { anyJson, listBody, parseInput } from '../http/input.js';
+import { anyJson, parseInput } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Paging } from './paging.js';
 import { Describe, nothing } from '../http/describe.decorator.js';
@@ -35,11 +35,15 @@ export class WorkspacesController {
   @Describe('List the workspaces one belongs to.', {
     query: paging,
     answers: { 200: listOf(workspaceView) },
-    errors: [],
+    errors: ['graphql.cursor_invalid'],
   })
   async list(@Caller() caller: Principal, @Req() request: Request): Promise<unknown> {
-    const page = this.paging.of(request);
-    return listBody(page, await this.workspaces.list(caller, page));
+    return this.paging.list(request, {
+      list: 'workspaces',
+      page: (page) => this.workspaces.list(caller, page),
+      count: () => this.workspaces.count(caller),
+      placeOf: ({ name }) => name,
+    });
   }
 
   @Post('/api/v1/workspaces')

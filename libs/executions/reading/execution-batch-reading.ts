@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Configuration,
-  Logger,
-  PenstockError,
-  type KeysetListing,
-  type KeysetPage,
-  type Principal,
-} from '#libs/kernel';
+import { Configuration, Logger, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { ResultReader } from '../results/result-reader.js';
 import { executionView, type ExecutionView } from './execution-view.js';
 import { ExecutionRepository, type ExecutionFilter, type ExecutionParent } from './execution.repository.js';
@@ -64,7 +57,6 @@ export class ExecutionBatchReading {
   ): Promise<Map<string, KeysetListing<ListedExecution>>> {
     const id = listableWorkspace(principal);
     const found = await this.executions.pages(id, by, parents, filter, page);
-    if (!found) throw new PenstockError('graphql.cursor_invalid');
     return new Map(
       [...found].map(([parent, { items, ...more }]) => [
         parent,

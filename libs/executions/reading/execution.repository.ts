@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import {
-  isStamp,
   isUuid,
+  keysetItems,
+  KeysetOrder,
+  keysetPages,
+  sizeOf,
   type KeysetListing,
   type KeysetPage,
-  type Listing,
-  type OffsetPage,
   type Principal,
 } from '#libs/kernel';
-import { keysetPages } from '#libs/lifecycle';
 import { Database } from '#libs/persistence';
 import type { ExecutionStatus } from '../records/execution-status.js';
 import type { ExecutionTrigger } from '../records/execution-inserts.js';
@@ -39,6 +39,12 @@ const FROM = `FROM pipeline_executions e
   JOIN pipelines p ON p.id = e.pipeline_id
   JOIN pipeline_versions v ON v.pipeline_id = e.pipeline_id AND v.version = e.pipeline_version`;
 
+/** Equal moments stand by id. */
+const NEWEST_FIRST = new KeysetOrder(
+  { sql: 'e.started_at', kind: 'timestamptz', descending: true },
+  { sql: 'e.execution_id', kind: 'uuid' },
+);
+
 /** Of which parent several lists are read together. */
 export type ExecutionParent = 'pipeline' | 'parent';
 const PARENT_COLUMN: Readonly<Record<ExecutionParent, 'pipeline_id' | 'parent_execution_id'>> = {
@@ -68,18 +74,6 @@ export class ExecutionRepository {
     return rows[0];
   }
 
-  async list(workspaceId: string, filter: ExecutionFilter, page: OffsetPage): Promise<Listing<PlacedRow>> {
-    const { sql, params } = filtered(workspaceId, filter);
-    const total = await this.count(workspaceId, filter);
-    params.push(page.limit, page.offset);
-    const items = await this.database.query<ExecutionRow>(
-      `SELECT ${COLUMNS} ${FROM} WHERE ${sql} ORDER BY e.started_at DESC, e.execution_id
-        LIMIT $${params.length - 1} OFFSET $${params.length}`,
-      params,
-    );
-    return { items: items.map(placed), total };
-  }
-
   async count(workspaceId: string, filter: ExecutionFilter): Promise<number> {
     const { sql, params } = filtered(workspaceId, filter);
     const rows = await this.database.query<{ total: number }>(
@@ -99,34 +93,26 @@ export class ExecutionRepository {
     );
   }
 
-  /** A page of each of several parents' runs, newest first, in one statement. Undefined: a cursor is not one of ours. */
+  /** A page of each of several parents' runs, newest first, in one statement. 400 `graphql.cursor_invalid`. */
   async pages(
     workspaceId: string,
     by: ExecutionParent,
     parents: readonly string[],
     filter: ExecutionFilter,
     page: KeysetPage,
-  ): Promise<Map<string, KeysetListing<PlacedRow>> | undefined> {
-    const backwards = page.last !== undefined || page.before !== undefined;
-    const cursor = backwards ? page.before : page.after;
-    const place = cursor === undefined ? undefined : placeOf(cursor);
-    if (place === null) return undefined;
+  ): Promise<Map<string, KeysetListing<PlacedRow>>> {
     const column = PARENT_COLUMN[by];
     const { sql, params } = filtered(workspaceId, filter);
-    params.push(parents.filter(isUuid));
-    const among = `e.${column} = ANY($${params.length}::uuid[])`;
-    const beyond = place ? ` AND ${beyondPlace(params, backwards, place)}` : '';
-    params.push(((backwards ? page.last : page.first) ?? 50) + 1);
-    const order = backwards ? 'e.started_at, e.execution_id DESC' : 'e.started_at DESC, e.execution_id';
+    const among = `e.${column} = ANY($${params.push(parents.filter(isUuid))}::uuid[])`;
+    const beyond = NEWEST_FIRST.beyond(page, params);
     const rows = await this.database.query<ExecutionRow>(
       `SELECT * FROM (
-         SELECT ${COLUMNS}, row_number() OVER (PARTITION BY e.${column} ORDER BY ${order}) AS place
-         ${FROM} WHERE ${sql} AND ${among}${beyond}) x
-        WHERE x.place <= $${params.length} ORDER BY x.${column}, x.place`,
+         SELECT ${COLUMNS}, row_number() OVER (PARTITION BY e.${column} ${NEWEST_FIRST.orderBy(page)}) AS place
+         ${FROM} WHERE ${sql} AND ${among} AND ${beyond}) x
+        WHERE x.place <= $${params.push(sizeOf(page) + 1)} ORDER BY x.${column}, x.place`,
       params,
     );
-    const normal = backwards ? { last: page.last ?? 50, before: page.before } : page;
-    const pages = keysetPages(rows, (row) => row[column] ?? '', normal);
+    const pages = keysetPages(rows, (row) => row[column] ?? '', page);
     return new Map([...pages].map(([parent, { items, ...more }]) => [parent, { items: items.map(placed), ...more }]));
   }
 
@@ -149,60 +135,21 @@ export class ExecutionRepository {
     return new Map(rows.map(({ parent, total }) => [parent, total]));
   }
 
-  /** Newest first. Undefined: a cursor is not one of ours. */
-  async keyset(
-    workspaceId: string,
-    filter: ExecutionFilter,
-    page: KeysetPage,
-  ): Promise<KeysetListing<PlacedRow> | undefined> {
-    const backwards = page.last !== undefined || page.before !== undefined;
-    const limit = (backwards ? page.last : page.first) ?? 50;
-    const cursor = backwards ? page.before : page.after;
-    const place = cursor === undefined ? undefined : placeOf(cursor);
-    if (place === null) return undefined;
+  /** Newest first. 400 `graphql.cursor_invalid`. */
+  async keyset(workspaceId: string, filter: ExecutionFilter, page: KeysetPage): Promise<KeysetListing<PlacedRow>> {
     const { sql, params } = filtered(workspaceId, filter);
-    const beyond = place ? ` AND ${beyondPlace(params, backwards, place)}` : '';
-    params.push(limit + 1);
-    const order = backwards ? 'e.started_at, e.execution_id DESC' : 'e.started_at DESC, e.execution_id';
+    const beyond = NEWEST_FIRST.beyond(page, params);
     const rows = await this.database.query<ExecutionRow>(
-      `SELECT ${COLUMNS} ${FROM} WHERE ${sql}${beyond} ORDER BY ${order} LIMIT $${params.length}`,
+      `SELECT ${COLUMNS} ${FROM} WHERE ${sql} AND ${beyond} ${NEWEST_FIRST.tail(page, params)}`,
       params,
     );
-    const more = rows.length > limit;
-    const kept = rows.slice(0, limit);
-    const items = (backwards ? kept.reverse() : kept).map(placed);
-    return {
-      items,
-      hasNext: backwards ? place !== undefined : more,
-      hasPrevious: backwards ? more : place !== undefined,
-    };
+    const { items, ...more } = keysetItems(rows, page);
+    return { items: items.map(placed), ...more };
   }
 }
 
-/** Where a list goes on. */
-interface Place {
-  startedAt: string;
-  executionId: string;
-}
-
-/** Null for a text that is no cursor of ours. */
-function placeOf(cursor: string): Place | null {
-  const [startedAt = '', executionId = '', ...more] = cursor.split('~');
-  return more.length === 0 && isStamp(startedAt) && isUuid(executionId) ? { startedAt, executionId } : null;
-}
-
 function placed(row: ExecutionRow): PlacedRow {
-  return { row, cursor: `${row.started_at}~${row.execution_id}` };
-}
-
-/** Later in the list: started before, or at the same moment with a greater id. */
-function beyondPlace(params: unknown[], backwards: boolean, { startedAt, executionId }: Place): string {
-  params.push(startedAt, executionId);
-  const at = `$${params.length - 1}::timestamptz`;
-  const id = `$${params.length}::uuid`;
-  return backwards
-    ? `(e.started_at > ${at} OR (e.started_at = ${at} AND e.execution_id < ${id}))`
-    : `(e.started_at < ${at} OR (e.started_at = ${at} AND e.execution_id > ${id}))`;
+  return { row, cursor: KeysetOrder.place(row.started_at, row.execution_id) };
 }
 
 function visible(principal: Principal, workspaceId: string): Predicate {

@@ -1,14 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { authorise, holdsCapability } from '#libs/identity';
-import {
-  Configuration,
-  PenstockError,
-  type KeysetListing,
-  type KeysetPage,
-  type Listing,
-  type OffsetPage,
-  type Principal,
-} from '#libs/kernel';
+import { Configuration, PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { TransientStore } from '#libs/transient';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import { ResultReader } from '../results/result-reader.js';
@@ -42,33 +34,9 @@ export class ExecutionService {
     this.#flagTtlSeconds = configuration.get('datapipelines.executor.execution-timeout-seconds');
   }
 
-  /** Runs of the workspace, newest first. */
-  async list(principal: Principal, filter: ExecutionFilter, page: OffsetPage): Promise<Listing<ListedExecution>> {
-    const { items, total } = await this.executions.list(listableWorkspace(principal), filter, page);
-    return { items: this.#listed(items), total };
-  }
-
-  /** As `list`, from behind a place on, so that runs started meanwhile neither repeat nor hide rows. 400 for a foreign place. */
-  async listAfter(
-    principal: Principal,
-    filter: ExecutionFilter,
-    page: KeysetPage,
-  ): Promise<KeysetListing<ListedExecution> & { total: number }> {
-    const [listed, total] = await Promise.all([
-      this.listKeyset(principal, filter, page),
-      this.count(principal, filter),
-    ]);
-    return { ...listed, total };
-  }
-
-  /** As `list`, by key. 400 `graphql.cursor_invalid` for a cursor that is not of this list. */
-  async listKeyset(
-    principal: Principal,
-    filter: ExecutionFilter,
-    page: KeysetPage,
-  ): Promise<KeysetListing<ListedExecution>> {
+  /** Runs of the workspace, newest first. 400 `graphql.cursor_invalid` for a cursor that is not of this list. */
+  async list(principal: Principal, filter: ExecutionFilter, page: KeysetPage): Promise<KeysetListing<ListedExecution>> {
     const found = await this.executions.keyset(listableWorkspace(principal), filter, page);
-    if (!found) throw new PenstockError('graphql.cursor_invalid');
     return { ...found, items: this.#listed(found.items) };
   }
 

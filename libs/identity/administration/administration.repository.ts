@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { KeysetListing, KeysetPage, OffsetPage } from '#libs/kernel';
+import { keysetItems, KeysetOrder, type KeysetListing, type KeysetPage } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
 import { ACCOUNT_COLUMNS, type AccountRow } from '../users/profile.repository.js';
 
@@ -17,35 +17,21 @@ export interface HeldPerson {
 /** The system actor is no person; who was anonymised is still listed, because history names the row. */
 const PEOPLE = `provider <> 'system'`;
 const MATCHING = `${PEOPLE} AND ($1 = '' OR strpos(lower(email), $1) > 0 OR strpos(lower(display_name), $1) > 0)`;
+const BY_ADDRESS = new KeysetOrder({ sql: 'email', kind: 'text' });
 const NO_FAILURES = 'failed_login_count = 0, locked_until = NULL, updated_at = NOW()';
 
 /** Users as administrators see and change them. */
 @Injectable()
 export class AdministrationRepository {
-  /** By address. `q` is in lower case, part of an address or a name; empty finds everybody. */
-  async list(q: Queryable, search: string, page: OffsetPage): Promise<AccountRow[]> {
-    return q.query<AccountRow>(
-      `SELECT ${ACCOUNT_COLUMNS} FROM users WHERE ${MATCHING} ORDER BY email LIMIT $2 OFFSET $3`,
-      [search, page.limit, page.offset],
-    );
-  }
-
-  /** As `list`, by key: `after` and `before` are addresses. */
-  async keyset(q: Queryable, search: string, page: KeysetPage): Promise<KeysetListing<AccountRow>> {
-    const backwards = page.last !== undefined;
-    const cursor = (backwards ? page.before : page.after) ?? null;
-    const size = page.last ?? page.first ?? 50;
+  /** By address, which `after` and `before` are. `search` is in lower case, part of an address or a name; empty finds everybody. */
+  async page(q: Queryable, search: string, page: KeysetPage): Promise<KeysetListing<AccountRow>> {
+    const values: unknown[] = [search];
+    const beyond = BY_ADDRESS.beyond(page, values);
     const rows = await q.query<AccountRow>(
-      `SELECT ${ACCOUNT_COLUMNS} FROM users
-        WHERE ${MATCHING} AND ($2::text IS NULL OR email ${backwards ? '<' : '>'} $2)
-        ORDER BY email ${backwards ? 'DESC' : 'ASC'} LIMIT $3`,
-      [search, cursor, size + 1],
+      `SELECT ${ACCOUNT_COLUMNS} FROM users WHERE ${MATCHING} AND ${beyond} ${BY_ADDRESS.tail(page, values)}`,
+      values,
     );
-    const more = rows.length > size;
-    const items = rows.slice(0, size);
-    return backwards
-      ? { items: items.reverse(), hasNext: cursor !== null, hasPrevious: more }
-      : { items, hasNext: more, hasPrevious: cursor !== null };
+    return keysetItems(rows, page);
   }
 
   async count(q: Queryable, search: string): Promise<number> {

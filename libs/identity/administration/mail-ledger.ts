@@ -1,14 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  PenstockError,
-  toWireStamp,
-  type KeysetListing,
-  type KeysetPage,
-  type Listing,
-  type OffsetPage,
-  type Principal,
-} from '#libs/kernel';
-import { MailClaimRepository, type MailKind, type MailSendRow } from '#libs/mail';
+import { toWireStamp, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
+import { MailClaimRepository, mailPlace, type MailKind, type MailSendRow } from '#libs/mail';
 import { Database } from '#libs/persistence';
 import { authoriseInstance } from '../authorise.js';
 
@@ -36,20 +28,9 @@ export class MailLedger {
     private readonly claims: MailClaimRepository,
   ) {}
 
-  async list(principal: Principal, page: OffsetPage): Promise<Listing<MailSendView>> {
+  async list(principal: Principal, page: KeysetPage): Promise<KeysetListing<MailSendView>> {
     authoriseInstance(principal, 'mail.read');
-    const [rows, total] = await Promise.all([this.claims.list(this.db, page), this.claims.count(this.db)]);
-    return { items: rows.map(toView), total };
-  }
-
-  /** @throws the generic 400 with `field` for a cursor that is none */
-  async listKeyset(principal: Principal, page: KeysetPage): Promise<KeysetListing<MailSendView>> {
-    authoriseInstance(principal, 'mail.read');
-    const found = await this.claims.keyset(this.db, page);
-    if (!found) {
-      const field = page.last === undefined ? 'after' : 'before';
-      throw new PenstockError('pipeline.execution.invalid_parameter_type', { details: { field, reason: 'field' } });
-    }
+    const found = await this.claims.page(this.db, page);
     return { ...found, items: found.items.map(toView) };
   }
 
@@ -70,6 +51,6 @@ function toView(row: MailSendRow): MailSendView {
     sent_at: row.sentAt === null ? null : toWireStamp(row.sentAt),
     message_id: row.messageId,
     error: row.error,
-    cursor: `${row.claimedAt}~${row.id}`,
+    cursor: mailPlace(row),
   };
 }

@@ -1,13 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  isUuid,
-  PenstockError,
-  type KeysetListing,
-  type KeysetPage,
-  type Listing,
-  type OffsetPage,
-  type Principal,
-} from '#libs/kernel';
+import { isUuid, PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { MembershipRepository, type Membership } from '../access/membership.repository.js';
 import { authoriseInstance } from '../authorise.js';
@@ -25,21 +17,10 @@ export class UserDirectory {
     private readonly rows: MembershipRepository,
   ) {}
 
-  /** By address; `q` is part of an address or a name, in any case. */
-  async list(principal: Principal, q: string | undefined, page: OffsetPage): Promise<Listing<AccountView>> {
+  /** By address, which `after` and `before` are; `q` is part of an address or a name, in any case. */
+  async list(principal: Principal, q: string | undefined, page: KeysetPage): Promise<KeysetListing<AccountView>> {
     authoriseInstance(principal, 'user.read');
-    const search = searchOf(q);
-    const [rows, total] = await Promise.all([
-      this.users.list(this.db, search, page),
-      this.users.count(this.db, search),
-    ]);
-    return { items: rows.map((row) => toAccountView(row, principal)), total };
-  }
-
-  /** As `list`, by key: `after` and `before` are addresses. */
-  async listKeyset(principal: Principal, q: string | undefined, page: KeysetPage): Promise<KeysetListing<AccountView>> {
-    authoriseInstance(principal, 'user.read');
-    const found = await this.users.keyset(this.db, searchOf(q), page);
+    const found = await this.users.page(this.db, searchOf(q), page);
     return { ...found, items: found.items.map((row) => toAccountView(row, principal)) };
   }
 

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import {
-  isStamp,
+  keysetItems,
+  KeysetOrder,
+  keysetPages,
   type ApiKeyKind,
   type KeysetListing,
   type KeysetPage,
-  type OffsetPage,
   type Scope,
 } from '#libs/kernel';
 import type { Queryable } from '#libs/persistence';
-import { isKeyId } from './key-format.js';
 
 /** A key as the authenticator needs one. */
 export interface ApiKeyCredential {
@@ -59,10 +59,14 @@ const VIEW = `SELECT k.id, k.name, k.kind, k.scopes, k.user_id AS "userId", u.di
     host(k.last_used_ip) AS "lastUsedIp", k.last_used_user_agent AS "lastUsedUserAgent"
   FROM api_keys k JOIN users u ON u.id = k.user_id JOIN workspaces w ON w.id = k.workspace_id`;
 
-/** Where a list goes on; null for a text that is no cursor of ours. */
-function placeOf(cursor: string): { createdAt: string; id: string } | null {
-  const [createdAt = '', id = '', ...more] = cursor.split('~');
-  return more.length === 0 && isStamp(createdAt) && isKeyId(id) ? { createdAt, id } : null;
+const NEWEST_FIRST = new KeysetOrder(
+  { sql: 'k.created_at', kind: 'timestamptz', descending: true },
+  { sql: 'k.id', kind: 'text' },
+);
+
+/** A key's place in a list, for `after` and `before`. */
+export function keyPlace({ createdAt, id }: ApiKeyRow): string {
+  return KeysetOrder.place(createdAt, id);
 }
 
 @Injectable()
@@ -91,49 +95,32 @@ export class ApiKeyRepository {
     );
   }
 
-  async list(q: Queryable, selection: KeySelection, page: OffsetPage): Promise<ApiKeyRow[]> {
+  /** The newest first. */
+  async page(q: Queryable, selection: KeySelection, page: KeysetPage): Promise<KeysetListing<ApiKeyRow>> {
     const [where, value] = predicate(selection);
-    return q.query<ApiKeyRow>(`${VIEW} WHERE ${where} ORDER BY k.created_at DESC, k.id LIMIT $2 OFFSET $3`, [
-      value,
-      page.limit,
-      page.offset,
-    ]);
-  }
-
-  /** By key, the newest first: `after` and `before` are `<created_at>~<id>`; undefined for one that is no such text. */
-  async keyset(q: Queryable, selection: KeySelection, page: KeysetPage): Promise<KeysetListing<ApiKeyRow> | undefined> {
-    const backwards = page.last !== undefined;
-    const cursor = backwards ? page.before : page.after;
-    const place = cursor === undefined ? undefined : placeOf(cursor);
-    if (place === null) return undefined;
-    const [where, value] = predicate(selection);
-    const size = page.last ?? page.first ?? 50;
+    const values: unknown[] = [value];
+    const beyond = NEWEST_FIRST.beyond(page, values);
     const rows = await q.query<ApiKeyRow>(
-      `${VIEW} WHERE ${where} AND ${beyond(backwards)} ORDER BY ${order(backwards)} LIMIT $4`,
-      [value, place?.createdAt ?? null, place?.id ?? null, size + 1],
+      `${VIEW} WHERE ${where} AND ${beyond} ${NEWEST_FIRST.tail(page, values)}`,
+      values,
     );
-    return pageOf(rows, size, backwards, place !== undefined);
+    return keysetItems(rows, page);
   }
 
-  /** As `keyset`, one page for each of several owners, in one statement. */
-  async keysetOfOwners(
+  /** As `page`, one for each of several owners, in one statement. */
+  async pagesOfOwners(
     q: Queryable,
     owners: readonly string[],
     page: KeysetPage,
-  ): Promise<Map<string, KeysetListing<ApiKeyRow>> | undefined> {
-    const backwards = page.last !== undefined;
-    const cursor = backwards ? page.before : page.after;
-    const place = cursor === undefined ? undefined : placeOf(cursor);
-    if (place === null) return undefined;
-    const size = page.last ?? page.first ?? 50;
+  ): Promise<Map<string, KeysetListing<ApiKeyRow>>> {
+    const values: unknown[] = [owners];
+    const beyond = NEWEST_FIRST.beyond(page, values);
     const rows = await q.query<ApiKeyRow>(
       `SELECT page.* FROM unnest($1::uuid[]) AS owner(id) CROSS JOIN LATERAL (
-         ${VIEW} WHERE k.user_id = owner.id AND ${beyond(backwards)}
-         ORDER BY ${order(backwards)} LIMIT $4) page`,
-      [owners, place?.createdAt ?? null, place?.id ?? null, size + 1],
+         ${VIEW} WHERE k.user_id = owner.id AND ${beyond} ${NEWEST_FIRST.tail(page, values)}) page`,
+      values,
     );
-    const byOwner = Map.groupBy(rows, ({ userId }) => userId);
-    return new Map([...byOwner].map(([owner, found]) => [owner, pageOf(found, size, backwards, place !== undefined)]));
+    return keysetPages(rows, ({ userId }) => userId, page);
   }
 
   async count(q: Queryable, selection: KeySelection): Promise<number> {
@@ -164,29 +151,4 @@ function predicate(selection: KeySelection): [where: string, value: string] {
   if ('userId' in selection) return ['k.user_id = $1', selection.userId];
   if ('workspaceId' in selection) return ['k.workspace_id = $1', selection.workspaceId];
   return ['k.id = $1', selection.id];
-}
-
-/** The rows behind a place, `$2` and `$3`. */
-function beyond(backwards: boolean): string {
-  const rows = backwards
-    ? '(k.created_at > $2 OR (k.created_at = $2 AND k.id < $3))'
-    : '(k.created_at < $2 OR (k.created_at = $2 AND k.id > $3))';
-  return `($2::timestamptz IS NULL OR ${rows})`;
-}
-
-function order(backwards: boolean): string {
-  return backwards ? 'k.created_at, k.id DESC' : 'k.created_at DESC, k.id';
-}
-
-function pageOf(
-  rows: readonly ApiKeyRow[],
-  size: number,
-  backwards: boolean,
-  placed: boolean,
-): KeysetListing<ApiKeyRow> {
-  const more = rows.length > size;
-  const items = rows.slice(0, size);
-  return backwards
-    ? { items: items.reverse(), hasNext: placed, hasPrevious: more }
-    : { items, hasNext: more, hasPrevious: placed };
 }

@@ -7,8 +7,6 @@ import {
   type ApiKeyKind,
   type KeysetListing,
   type KeysetPage,
-  type Listing,
-  type OffsetPage,
   type Principal,
 } from '#libs/kernel';
 import { Database } from '#libs/persistence';
@@ -17,7 +15,7 @@ import { authorise, authoriseInstance, authoriseSelf, workspaceOf } from '../aut
 import { IdentitySettings } from '../identity-settings.js';
 import { Invalidations } from '../liveness/invalidations.js';
 import { SecretHasher } from '../passwords/secret-hasher.js';
-import { ApiKeyRepository, type ApiKeyRow, type KeySelection } from './api-key.repository.js';
+import { ApiKeyRepository, keyPlace, type ApiKeyRow, type KeySelection } from './api-key.repository.js';
 import { KeyBindingWriter } from './key-bindings.js';
 import { isKeyId, mintKey } from './key-format.js';
 import { admitKey, type KeyRequest } from './key-request.js';
@@ -89,24 +87,12 @@ export class ApiKeyService {
    * One's own keys of every workspace, the newest first; a key sees only itself. `all`: every key of the workspace the
    * session acts in, for its administrators.
    */
-  async list(principal: Principal, request: { all?: boolean } & OffsetPage): Promise<Listing<ApiKeyRecord>> {
-    const selection = this.#selection(principal, request.all ?? false);
-    const [rows, total] = await Promise.all([
-      this.keys.list(this.db, selection, request),
-      this.keys.count(this.db, selection),
-    ]);
-    return { items: rows.map(toRecord), total };
-  }
-
-  /** As `list`, by key. 400 `graphql.cursor_invalid` for a cursor that is not of this list. */
-  async listKeyset(
+  async list(
     principal: Principal,
     request: { all?: boolean },
     page: KeysetPage,
   ): Promise<KeysetListing<{ apiKey: ApiKeyRecord; cursor: string }>> {
-    const found = await this.keys.keyset(this.db, this.#selection(principal, request.all ?? false), page);
-    if (!found) throw new PenstockError('graphql.cursor_invalid');
-    return withCursors(found);
+    return withCursors(await this.keys.page(this.db, this.#selection(principal, request.all ?? false), page));
   }
 
   async count(principal: Principal, request: { all?: boolean }): Promise<number> {
@@ -120,8 +106,7 @@ export class ApiKeyService {
     page: KeysetPage,
   ): Promise<Map<string, KeysetListing<{ apiKey: ApiKeyRecord; cursor: string }>>> {
     authoriseInstance(principal, 'user.read');
-    const found = await this.keys.keysetOfOwners(this.db, owners, page);
-    if (!found) throw new PenstockError('graphql.cursor_invalid');
+    const found = await this.keys.pagesOfOwners(this.db, owners, page);
     return new Map([...found].map(([owner, listing]) => [owner, withCursors(listing)]));
   }
 
@@ -185,7 +170,7 @@ export class ApiKeyService {
 }
 
 function withCursors({ items, ...more }: KeysetListing<ApiKeyRow>) {
-  return { items: items.map((row) => ({ apiKey: toRecord(row), cursor: `${row.createdAt}~${row.id}` })), ...more };
+  return { items: items.map((row) => ({ apiKey: toRecord(row), cursor: keyPlace(row) })), ...more };
 }
 
 function toRecord(row: ApiKeyRow): ApiKeyRecord {

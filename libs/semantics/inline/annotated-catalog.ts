@@ -4,12 +4,13 @@ import {
   DatasourceService,
   IntrospectionService,
   type ColumnView,
+  type DatasourceFilter,
   type DatasourceView,
   type TableListView,
   type TableView,
 } from '#libs/datasources';
 import { authorise } from '#libs/identity';
-import type { Listing, OffsetPage, Principal } from '#libs/kernel';
+import type { KeysetListing, KeysetPage, Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import type { ColumnType } from '#libs/typesystem';
 
@@ -62,10 +63,15 @@ export class AnnotatedCatalog {
 
   async datasources(
     principal: Principal,
-    request: OffsetPage & { dialect?: string | undefined; all?: boolean | undefined },
-  ): Promise<Listing<AnnotatedDatasourceView>> {
-    const { items, total } = await this.datasourceRows.list(principal, request);
-    return { items: await this.#annotate(principal, items), total };
+    filter: DatasourceFilter,
+    page: KeysetPage,
+  ): Promise<KeysetListing<AnnotatedDatasourceView>> {
+    const { items, ...more } = await this.datasourceRows.list(principal, filter, page);
+    return { items: await this.#annotate(principal, items), ...more };
+  }
+
+  async count(principal: Principal, filter: DatasourceFilter): Promise<number> {
+    return await this.datasourceRows.count(principal, filter);
   }
 
   /** A datasource that was just written, with its facts. */

@@ -27,7 +27,7 @@ describe('facts in a crowd', () => {
       'lite',
     );
     await crowd(20_500);
-    const listed = await scene.semantics.catalog.datasources(scene.team.viewer, { offset: 0, limit: 10 });
+    const listed = await scene.semantics.catalog.datasources(scene.team.viewer, {}, {});
     const of = (name: string) => listed.items.find((item) => item.name === name)!;
     expect(of('lite').facts.map(({ id }) => id)).toEqual([elsewhere.id]);
     expect([of('pg').facts.length, of('pg').facts_truncated]).toEqual([50, true]);

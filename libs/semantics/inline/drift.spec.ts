@@ -60,7 +60,7 @@ describe('facts beside the catalog', () => {
     ]);
     const whole = await scene.semantics.catalog.datasource(scene.team.viewer, 'pg');
     expect([whole.facts.map(({ id }) => id), whole.definitions.map(({ id }) => id)]).toEqual([[window.id], [rule.id]]);
-    const all = await scene.semantics.catalog.datasources(scene.team.viewer, { offset: 0, limit: 10 });
+    const all = await scene.semantics.catalog.datasources(scene.team.viewer, {}, {});
     expect(all.items.map(({ name, facts, definitions }) => [name, facts.length, definitions.length])).toEqual([
       ['duck', 0, 0],
       ['lite', 0, 0],

@@ -12,7 +12,7 @@ type PlaceRow = Pick<FactRow, 'id' | 'kind' | 'refs_json' | 'trust' | 'schema_fi
 const INLINE_CAP = 20_000;
 
 /** Where there are more facts than are shown, what other workspaces recorded never crowds out one's own. */
-const OWN_FIRST = `(f.recorded_in = $1::uuid) DESC, ${NEWEST_FIRST}`;
+const OWN_FIRST = `(f.recorded_in = $1::uuid) DESC, f.recorded_at DESC, f.id DESC`;
 
 /** Reads the live facts that stand beside the objects of a catalog. */
 @Injectable()
@@ -28,7 +28,7 @@ export class InlineFactRepository {
                 f.recorded_in = $1::uuid AS from_here FROM learned_facts f
           WHERE f.datasource_name = $2 AND f.trust <> 'retired' AND ($3::jsonb IS NULL OR f.refs_json @> $3::jsonb)
             AND ${VISIBLE_FACTS} ORDER BY ${OWN_FIRST} LIMIT ${INLINE_CAP}) f
-        ORDER BY ${NEWEST_FIRST}`,
+        ${NEWEST_FIRST.orderBy({})}`,
       [workspaceId, datasource, table === undefined ? null : writeJson([{ table }])],
     );
     return rows.map(({ id, kind, refs_json, trust, schema_fingerprint, from_here }) => ({
@@ -72,7 +72,7 @@ export class InlineFactRepository {
           WHERE f.datasource_name = ANY ($2::text[]) AND f.trust <> 'retired' AND ${VISIBLE_FACTS}
             AND (f.kind IN ('window', 'sampling') OR f.scope = 'WORKSPACE'))
        SELECT ${FACT_COLUMNS}, x.conflicting ${FROM_FACTS} JOIN live x ON x.id = f.id AND x.place <= $3::int
-        ORDER BY ${NEWEST_FIRST}`,
+        ${NEWEST_FIRST.orderBy({})}`,
       [workspaceId, names, most],
     );
     return rows.map(factOf);

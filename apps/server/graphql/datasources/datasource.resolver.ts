@@ -54,7 +54,7 @@ export class DatasourceResolver {
   ): Promise<Connection<DatasourceType>> {
     const filter = filterOf(given);
     const cursors = new Cursors('datasources', filter);
-    return toConnection(await this.service.listKeyset(caller, filter, cursors.page(page)), {
+    return toConnection(await this.service.list(caller, filter, cursors.page(page)), {
       cursors,
       keyOf: ({ name }) => name,
       nodeOf: (view) => this.nodes.datasource(view),

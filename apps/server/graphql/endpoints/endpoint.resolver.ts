@@ -52,7 +52,7 @@ export class EndpointResolver {
     @Args() page: PageArgs,
   ): Promise<Connection<PublishedEndpointType>> {
     const cursors = new Cursors('endpoints');
-    return toConnection(await this.endpoints.listKeyset(caller, cursors.page(page)), {
+    return toConnection(await this.endpoints.list(caller, cursors.page(page)), {
       cursors,
       keyOf: ({ path }) => path,
       nodeOf: (view) => this.nodes.endpoint(view),

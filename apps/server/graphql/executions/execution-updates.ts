@@ -37,7 +37,7 @@ export class ExecutionUpdates {
   ): AsyncGenerator<ExecutionView, void, void> {
     let seen: Map<string, string> | undefined;
     while (!signal.aborted) {
-      const { items } = await this.executions.listKeyset(principal, { pipelineId }, { first: FOLLOWED });
+      const { items } = await this.executions.list(principal, { pipelineId }, { first: FOLLOWED });
       const now = new Map(items.map(({ execution }) => [execution.execution_id, stateOf(execution)]));
       for (const { execution } of items.toReversed()) {
         const before = seen?.get(execution.execution_id);

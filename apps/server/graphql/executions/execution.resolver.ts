@@ -1,10 +1,10 @@
 import { Args, Context, Int, Mutation, Parent, Query, ResolveField, Resolver, ID } from '@nestjs/graphql';
 import { ExecutionEvents, ExecutionResults, ExecutionService, Launcher } from '#libs/executions';
-import type { KeysetPage, Principal } from '#libs/kernel';
+import { pageOfList, type KeysetPage, type Principal } from '#libs/kernel';
 import { OperationContext } from '../engine/operation-context.js';
 import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
 import { Cursors } from '../paging/cursor.js';
-import { pageOfList, turned, turnedPage } from '../paging/list-page.js';
+import { turned, turnedPage } from '../paging/list-page.js';
 import { PipelineType } from '../pipelines/pipeline.types.js';
 import { Long } from '../scalars/long.scalar.js';
 import { filterOf } from '../schema/filter.js';
@@ -60,7 +60,7 @@ export class ExecutionResolver {
     const oldestFirst = orderBy?.direction === 'ASC';
     const cursors = new Cursors('executions', { ...filter, oldestFirst });
     const asked = cursors.page(page);
-    const read = (wanted: KeysetPage) => this.executions.listKeyset(caller, filter, wanted);
+    const read = (wanted: KeysetPage) => this.executions.list(caller, filter, wanted);
     const listing = oldestFirst ? turned(await read(turnedPage(asked))) : await read(asked);
     return this.nodes.connection(listing, cursors, { count: () => this.executions.count(caller, filter) });
   }

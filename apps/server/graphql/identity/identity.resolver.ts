@@ -86,7 +86,7 @@ export class IdentityResolver {
 
   async #keys(caller: Principal, request: { all: boolean }, page: PageArgs): Promise<Connection<ApiKeyType>> {
     const cursors = new Cursors('apiKeys', request);
-    return toConnection(await this.keys.listKeyset(caller, request, cursors.page(page)), {
+    return toConnection(await this.keys.list(caller, request, cursors.page(page)), {
       cursors,
       keyOf: ({ cursor }) => cursor,
       nodeOf: ({ apiKey }) => this.nodes.apiKey(apiKey),

@@ -57,7 +57,7 @@ export class UsersResolver {
   ): Promise<Connection<UserType>> {
     const search = q ?? undefined;
     const cursors = new Cursors('users', { q: search ?? '' });
-    return toConnection(await this.directory.listKeyset(caller, search, cursors.page(page)), {
+    return toConnection(await this.directory.list(caller, search, cursors.page(page)), {
       cursors,
       keyOf: ({ email }) => email,
       nodeOf: (view) => this.nodes.account(view, caller),
@@ -69,7 +69,7 @@ export class UsersResolver {
   @RootField('mail.read')
   async mailSends(@Context('principal') caller: Principal, @Args() page: PageArgs): Promise<Connection<MailSendType>> {
     const cursors = new Cursors('mailSends');
-    return toConnection(await this.mails.listKeyset(caller, cursors.page(page)), {
+    return toConnection(await this.mails.list(caller, cursors.page(page)), {
       cursors,
       keyOf: ({ cursor }) => cursor,
       nodeOf: (view) => this.nodes.mailSend(view),

@@ -45,7 +45,7 @@ export class CheckNodes {
     });
   }
 
-  run(run: PastCheckRun): CheckRunType {
+  run(run: Omit<PastCheckRun, 'cursor'>): CheckRunType {
     const { id, version, via, parameters, observed, verdict, message } = run;
     return {
       ...{ id, version, via, parameters, observed, verdict, message },

@@ -23,7 +23,7 @@ export class CheckResolver {
     const key = { parent, page: cursors.page(asked), filter: undefined };
     return toConnection((await context.load(this.nodes.runPages, key)) ?? EMPTY_PAGE, {
       cursors,
-      keyOf: ({ id }) => id,
+      keyOf: ({ cursor }) => cursor,
       nodeOf: (run) => this.nodes.run(run),
       count: async () => (await context.load(this.nodes.runCounts, ref)) ?? 0,
     });

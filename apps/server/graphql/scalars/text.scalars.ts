@@ -1,22 +1,17 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { momentOf } from '#libs/kernel';
 
-/** RFC 3339 with a zone. Our own stamps are UTC with milliseconds. */
-const MOMENT = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+export const DateTime = textScalar('DateTime', 'RFC 3339, UTC: `2026-01-31T08:15:30.123Z`.', momentOf);
 
-export const DateTime = textScalar('DateTime', 'RFC 3339, UTC: `2026-01-31T08:15:30.123Z`.', isMoment);
-
-function isMoment(text: string): boolean {
-  return MOMENT.test(text) && Number.isFinite(Date.parse(text));
-}
-
-/** A scalar that is a text of some form. What we store already has it; only input is judged. */
+/** A scalar that is a text of some form. What we store already has it; only input is judged, and taken in its normal form. */
 function textScalar(
   name: string,
   description: string,
-  accepts: (text: string) => boolean,
+  normal: (text: string) => string | undefined,
 ): GraphQLScalarType<string, string> {
   const judged = (value: unknown): string => {
-    if (typeof value === 'string' && accepts(value)) return value;
+    const taken = typeof value === 'string' ? normal(value) : undefined;
+    if (taken !== undefined) return taken;
     throw new GraphQLError(`Not a ${name}. ${description}`);
   };
   return new GraphQLScalarType<string, string>({

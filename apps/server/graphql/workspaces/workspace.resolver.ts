@@ -1,11 +1,10 @@
 import { Args, Context, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
-import type { Principal } from '#libs/kernel';
+import { pageOfList, type Principal } from '#libs/kernel';
 import { MemberService, WorkspaceService, type InvitationView, type MemberView } from '#libs/workspaces';
 import { Batch } from '../engine/batch.js';
 import { OperationContext } from '../engine/operation-context.js';
 import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
 import { Cursors } from '../paging/cursor.js';
-import { pageOfList } from '../paging/list-page.js';
 import { found } from '../schema/lookup.js';
 import { Cost, RootField } from '../schema/root-field.js';
 import { WorkspaceNodes } from './workspace-nodes.js';
@@ -49,7 +48,7 @@ export class WorkspaceResolver {
   @RootField('workspace.list_own')
   async list(@Context('principal') caller: Principal, @Args() page: PageArgs): Promise<Connection<WorkspaceType>> {
     const cursors = new Cursors('workspaces');
-    return toConnection(await this.workspaces.listKeyset(caller, cursors.page(page)), {
+    return toConnection(await this.workspaces.list(caller, cursors.page(page)), {
       cursors,
       keyOf: ({ name }) => name,
       nodeOf: (view) => this.nodes.workspace(view),

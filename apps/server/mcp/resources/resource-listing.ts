@@ -55,21 +55,21 @@ export class ResourceListing {
     this.#parts = [
       (_principal, page) => Promise.resolve(docs(page)),
       async (principal, page) => {
-        const { items, hasNext } = await pipelines.listKeyset(principal, {}, page);
+        const { items, hasNext } = await pipelines.list(principal, {}, page);
         return part(items, hasNext, ({ id, name, display_name, description }) => [
           name,
           { uri: `${SCHEME}pipelines/${id}`, name, title: display_name, description, mimeType: JSON_TYPE },
         ]);
       },
       async (principal, page) => {
-        const { items, hasNext } = await templates.listKeyset(principal, {}, page);
+        const { items, hasNext } = await templates.list(principal, {}, page);
         return part(items, hasNext, ({ id, display_name, description }) => [
           id,
           { uri: templateUri(id), name: id, title: display_name, description, mimeType: JSON_TYPE },
         ]);
       },
       async (principal, page) => {
-        const { items, hasNext } = await datasources.listKeyset(principal, {}, page);
+        const { items, hasNext } = await datasources.list(principal, {}, page);
         const found = part(items, hasNext, ({ name, display_name, dialect }) => [
           name,
           {
@@ -93,7 +93,7 @@ export class ResourceListing {
       },
       async (principal, page) => {
         const startedAfter = new Date(clock.now().getTime() - DAY_MS).toISOString();
-        const { items, hasNext } = await executions.listKeyset(principal, { startedAfter }, page);
+        const { items, hasNext } = await executions.list(principal, { startedAfter }, page);
         return part(items, hasNext, ({ execution, cursor }) => [
           cursor,
           {

@@ -85,8 +85,11 @@ export class ResourceReader {
       case 'template':
         return this.templates.read(principal, resource.name, resource.version);
       case 'datasources': {
-        const all = (page: { offset: number; limit: number }) => this.datasources.datasources(principal, page);
-        const { items, total } = await everyEntry(this.#pageSize, all);
+        const { items, total } = await everyEntry(this.#pageSize, {
+          page: (asked) => this.datasources.datasources(principal, {}, asked),
+          count: () => this.datasources.count(principal, {}),
+          placeOf: ({ name }) => name,
+        });
         return { datasources: items, ...(items.length < total ? { total, truncated: true } : {}) };
       }
       case 'datasource':

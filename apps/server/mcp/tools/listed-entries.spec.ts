@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { KeysetPage } from '#libs/kernel';
 import { everyEntry } from './every-entry.js';
 import { ListedEntries } from './listed-entries.js';
 import { DECLARATIONS } from './tool-catalogue.js';
@@ -8,10 +9,15 @@ const tool = DECLARATIONS.find(({ name }) => name === 'datasources_list')!;
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
 /** A source of that many entries, in pages as a service gives them. */
-const pages =
-  (total: number) =>
-  ({ offset, limit }: { offset: number; limit: number }) =>
-    Promise.resolve({ items: numbers(total).slice(offset, offset + limit), total });
+const pages = (count: number, counted = count) => ({
+  page: ({ first = 0, after }: KeysetPage) => {
+    const from = after === undefined ? 0 : Number(after) + 1;
+    const items = numbers(count).slice(from, from + first);
+    return Promise.resolve({ items, hasNext: from + first < counted, hasPrevious: from > 0 });
+  },
+  count: () => Promise.resolve(counted),
+  placeOf: String,
+});
 
 describe('a list', () => {
   it.each([0, 1, 199, 200, 201, 2000])('of %i entries is given whole, and says nothing of a cut', async (count) => {
@@ -34,9 +40,7 @@ describe('a list', () => {
   });
 
   it('that loses entries while its pages are read ends, and calls that no cut', async () => {
-    const { items, total } = await everyEntry(2, ({ offset, limit }) =>
-      Promise.resolve({ items: numbers(3).slice(offset, offset + limit), total: 5 }),
-    );
-    expect([items, total]).toEqual([[0, 1, 2], 3]);
+    const { items, total } = await everyEntry(2, pages(4, 6));
+    expect([items, total]).toEqual([[0, 1, 2, 3], 4]);
   });
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { json, moment, uuid, whole } from './envelope.js';
+import { json, moment, uuid } from './envelope.js';
 
-const auditEvent = z
+export const auditEvent = z
   .object({
     id: z.string(),
     timestamp: moment,
@@ -13,9 +13,3 @@ const auditEvent = z
     details: json,
   })
   .meta({ id: 'AuditEvent' });
-
-export const auditPage = z.object({
-  items: z.array(auditEvent),
-  limit: whole,
-  next_cursor: z.string().nullable().describe('Goes back in as `after`; null on the last page.'),
-});

@@ -23,27 +23,22 @@ export function listOf<T>(item: ZodType<T>) {
   return z.object({ items: z.array(item), pagination });
 }
 
-/** As `listOf`, of a list that can be read on by key: concurrent inserts neither repeat nor hide rows. */
-export function keysetListOf<T>(item: ZodType<T>) {
-  return z.object({ items: z.array(item), pagination: keysetPagination });
-}
+const nextCursor = z.string().nullable().describe('What `after` takes for the next page; null on the last.');
 
-const keysetPagination = z
+/** How a level of a tree of names tells that it goes on. */
+export const levelPaging = {
+  total: whole.describe('Entries that stand directly in this folder.'),
+  has_more: z.boolean(),
+  next_cursor: nextCursor,
+};
+
+const pagination = z
   .object({
     offset: whole.optional().describe('Of a page asked for by position.'),
     limit: whole.describe('The effective one: what was asked for, clamped.'),
     total: whole.describe('What the caller can see.'),
     has_more: z.boolean(),
-    next_cursor: z.string().nullable().describe('What `after` takes for the next page; null on the last.'),
-  })
-  .meta({ id: 'KeysetPagination' });
-
-const pagination = z
-  .object({
-    offset: whole,
-    limit: whole.describe('The effective one: what was asked for, clamped.'),
-    total: whole.describe('What the caller can see.'),
-    has_more: z.boolean(),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'Pagination' });
 
@@ -53,14 +48,14 @@ export const paging = {
     .int()
     .optional()
     .meta({ description: 'Rows to give, clamped to 1 and the maximum of the deployment (200).', default: 50 }),
-};
-
-export const keysetPaging = {
-  ...paging,
   after: z
     .string()
     .optional()
-    .meta({ description: '`next_cursor` of the page before, with the same filters; not together with `offset`.' }),
+    .meta({
+      description:
+        '`next_cursor` of the page before, with the same filters; not together with `offset`. Rows added or removed ' +
+        'meanwhile neither repeat nor hide others.',
+    }),
 };
 
 const failure = z

@@ -11,7 +11,7 @@ import type {
   ValidationReport,
 } from '#libs/pipelines';
 import type { DraftView, VersionStamps } from '#libs/templates';
-import { bodyHash, failures, json, jsonMembers, moment, named, uuid, whole } from './envelope.js';
+import { bodyHash, failures, json, jsonMembers, levelPaging, moment, named, uuid, whole } from './envelope.js';
 
 export const versionStatus = z.enum(['DRAFT', 'RELEASED', 'DISCARDED']);
 export const entityStatus = z.enum(['ACTIVE', 'DISCARDED']);
@@ -125,14 +125,13 @@ const recordMembers = {
 
 export const pipelineView = z.object({ ...documentMembers, ...recordMembers }).meta({ id: 'Pipeline' });
 
-export const pipelineLevel = named<PipelineLevel>(
+export const pipelineLevel = named<PipelineLevel & { next_cursor: string | null }>(
   'PipelineLevel',
   z.object({
     prefix: z.string(),
     folders: z.array(z.object({ path: z.string(), segment: z.string(), pipeline_count: whole })),
     pipelines: z.array(pipelineSummary),
-    total: whole,
-    has_more: z.boolean(),
+    ...levelPaging,
   }),
 );
 

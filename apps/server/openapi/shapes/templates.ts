@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TemplateLevel, TemplateReport, TemplateSummary, TemplateUse, TemplateView } from '#libs/templates';
 import { DIALECTS } from '#libs/typesystem';
-import { bodyHash, failures, json, moment, named, uuid, whole } from './envelope.js';
+import { bodyHash, failures, json, levelPaging, moment, named, uuid, whole } from './envelope.js';
 import {
   draft,
   entityStatus,
@@ -80,14 +80,13 @@ const templateSummary = named<TemplateSummary>(
 );
 export { templateSummary };
 
-export const templateLevel = named<TemplateLevel>(
+export const templateLevel = named<TemplateLevel & { next_cursor: string | null }>(
   'TemplateLevel',
   z.object({
     prefix: z.string(),
     folders: z.array(z.object({ path: z.string(), segment: z.string(), template_count: whole })),
     templates: z.array(templateSummary),
-    total: whole,
-    has_more: z.boolean(),
+    ...levelPaging,
   }),
 );
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DatasourceService, IntrospectionService, RowPreview, SqlProbe, TableStatistics } from '#libs/datasources';
-import { Configuration, type JsonObject, type OffsetPage } from '#libs/kernel';
+import { Configuration, type JsonObject } from '#libs/kernel';
 import { AnnotatedCatalog } from '#libs/semantics';
 import { everyEntry } from '../every-entry.js';
 import { ListedEntries } from '../listed-entries.js';
@@ -13,8 +13,11 @@ import { wrongArgument } from './wrong-argument.js';
 export class DatasourceTools implements ToolFamily {
   readonly tools = [
     serve(DATASOURCE_TOOLS.list, async ({ principal }, { dialect }) => {
-      const read = (page: OffsetPage) => this.catalog.datasources(principal, { dialect, ...page });
-      const { items, total } = await everyEntry(this.#most, read);
+      const { items, total } = await everyEntry(this.#most, {
+        page: (page) => this.catalog.datasources(principal, { dialect }, page),
+        count: () => this.catalog.count(principal, { dialect }),
+        placeOf: ({ name }) => name,
+      });
       return new ListedEntries(items, total, 'list one “dialect”, or read one by its name with datasources_get');
     }),
     serve(DATASOURCE_TOOLS.get, ({ principal }, { name }) => this.catalog.datasource(principal, name)),

@@ -16,7 +16,11 @@ export class EndpointTools implements ToolFamily {
       return { path, deleted: true };
     }),
     serve(ENDPOINT_TOOLS.list, async ({ principal }) => {
-      const { items, total } = await everyEntry(this.#most, (page) => this.endpoints.list(principal, page));
+      const { items, total } = await everyEntry(this.#most, {
+        page: (page) => this.endpoints.list(principal, page),
+        count: () => this.endpoints.count(principal),
+        placeOf: ({ path }) => path,
+      });
       return new ListedEntries(items, total, 'read one by its path with endpoints_get');
     }),
     serve(ENDPOINT_TOOLS.get, ({ principal }, { path }) => this.endpoints.read(principal, path)),

@@ -19,8 +19,11 @@ export class ExecutionTools implements ToolFamily {
       this.trials.run(principal, { pipelineId: pipeline_id, nodeId: node_id, version, parameters }, signal),
     ),
     serve(EXECUTION_TOOLS.list, async ({ principal }, { pipeline_id, status, limit }) => {
-      const page = { offset: 0, limit: this.#limit(limit) };
-      const { items, total } = await this.executions.list(principal, { pipelineId: pipeline_id, status }, page);
+      const filter = { pipelineId: pipeline_id, status };
+      const [{ items }, total] = await Promise.all([
+        this.executions.list(principal, filter, { first: this.#limit(limit) }),
+        this.executions.count(principal, filter),
+      ]);
       const entries = items.map(({ execution }) => metadata(execution));
       return new ListedEntries(entries, total, 'name a “pipeline_id” or a “status”, or raise “limit”');
     }),

@@ -55,9 +55,12 @@ export class PipelineTools implements ToolFamily {
     given: { owner?: string; datasource?: string; q?: string; prefix?: string; limit?: number },
   ): Promise<unknown> {
     const { prefix, limit, ...filter } = given;
-    const page = { offset: 0, limit: this.#limit(limit) };
+    const page = { first: this.#limit(limit) };
     if (prefix === undefined) {
-      const { items, total } = await this.reading.list(principal, filter, page);
+      const [{ items }, total] = await Promise.all([
+        this.reading.list(principal, filter, page),
+        this.reading.count(principal, filter),
+      ]);
       return new ListedEntries(
         items.map(entry),
         total,

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ExactNumber, type JsonObject, type JsonValue } from '#libs/kernel';
+import { ExactNumber, momentOf, type JsonObject, type JsonValue } from '#libs/kernel';
 import { SemanticsService } from '#libs/semantics';
-import { isMoment } from '../../../http/moment.js';
 import { invalidParams } from '../../protocol/rpc-error.js';
 import { serve, type ToolFamily } from '../tool.js';
 import { SEMANTIC_TOOLS } from './semantic-declarations.js';
@@ -14,7 +13,7 @@ export class SemanticTools implements ToolFamily {
       this.semantics.record(principal, datasource, bodyOf(fact), signal),
     ),
     serve(SEMANTIC_TOOLS.list, async ({ principal }, { datasource, ...query }) => {
-      if (query.since !== undefined && !isMoment(query.since)) {
+      if (query.since !== undefined && momentOf(query.since) === undefined) {
         throw invalidParams('“since” must be a moment such as 2026-03-01T07:05:09Z.', { argument: 'since' });
       }
       return this.semantics.list(principal, datasource, query);

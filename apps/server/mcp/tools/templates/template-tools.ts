@@ -55,9 +55,13 @@ export class TemplateTools implements ToolFamily {
     principal: Principal,
     { prefix, limit, dialect, q, is_library }: ArgumentsOf<typeof TEMPLATE_TOOLS.list.arguments>,
   ): Promise<unknown> {
-    const page = { offset: 0, limit: this.#limit(limit) };
+    const page = { first: this.#limit(limit) };
     if (prefix === undefined) {
-      const { items, total } = await this.reading.list(principal, { dialect, q, isLibrary: is_library }, page);
+      const filter = { dialect, q, isLibrary: is_library };
+      const [{ items }, total] = await Promise.all([
+        this.reading.list(principal, filter, page),
+        this.reading.count(principal, filter),
+      ]);
       return new ListedEntries(
         items.map(entry),
         total,

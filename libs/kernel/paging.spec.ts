@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { pageOfList } from './list-page.js';
+import { pageOfList } from './paging.js';
 
 const identity = (row: string): string => row;
 
