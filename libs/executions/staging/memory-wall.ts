@@ -24,6 +24,8 @@ const MOST_OF_CONTAINER = 0.95;
  */
 export class MemoryWall {
   #baseMb: number | undefined;
+  /** The wall counts what is mapped, a container what is resident: by so much the one may be beyond the other. */
+  #mappedOnlyMb = 0;
   #before: string | undefined;
   #admittedMb = 0;
   #moving: Promise<void> = Promise.resolve();
@@ -40,8 +42,9 @@ export class MemoryWall {
     try {
       const before = await softLimit();
       const besideMb = Math.max(LEAST_BESIDE_MB, memoryOfContainerMb() * SHARE_BESIDE);
-      const baseMb = (await dataMb()) + getHeapStatistics().heap_size_limit / MB + besideMb;
-      this.#baseMb = baseMb;
+      const mappedMb = await dataMb();
+      this.#baseMb = mappedMb + getHeapStatistics().heap_size_limit / MB + besideMb;
+      this.#mappedOnlyMb = Math.max(0, mappedMb - process.memoryUsage.rss() / MB);
       this.#before = before;
       await this.#move(STEP_MB);
     } catch (error) {
@@ -75,7 +78,8 @@ export class MemoryWall {
   }
 
   #placeFor(admittedMb: number): number {
-    return Math.min(this.#baseMb! + admittedMb * BESIDE_COUNTED, memoryOfContainerMb() * MOST_OF_CONTAINER);
+    const mostMb = this.#mappedOnlyMb + memoryOfContainerMb() * MOST_OF_CONTAINER;
+    return Math.min(this.#baseMb! + admittedMb * BESIDE_COUNTED, mostMb);
   }
 }
 
