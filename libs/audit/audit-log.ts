@@ -63,23 +63,54 @@ export function auditEntry<E extends AuditEventName>(
   };
 }
 
+const COLUMNS = 'event, user_id, key_id, source_ip, user_agent, details_json';
+const SELECTED = 'e.event, e.user_id, e.key_id, e.source_ip, e.user_agent, e.details::jsonb';
+
 /** One statement for all; their ids follow the order given. */
 export async function insertAuditEntries(q: Queryable, entries: readonly AuditEntry[]): Promise<void> {
   await q.execute(
-    `INSERT INTO audit_log (event, user_id, key_id, source_ip, user_agent, details_json)
-     SELECT event, user_id, key_id, source_ip, user_agent, details::jsonb
+    `INSERT INTO audit_log (${COLUMNS})
+     SELECT ${SELECTED}
        FROM unnest($1::text[], $2::uuid[], $3::text[], $4::inet[], $5::text[], $6::text[]) WITH ORDINALITY
          AS e(event, user_id, key_id, source_ip, user_agent, details, n)
       ORDER BY n`,
-    [
-      entries.map((entry) => entry.event),
-      entries.map((entry) => entry.userId),
-      entries.map((entry) => entry.keyId),
-      entries.map((entry) => entry.sourceIp),
-      entries.map((entry) => entry.userAgent),
-      entries.map((entry) => entry.detailsJson),
-    ],
+    arraysOf(entries),
   );
+}
+
+/** A row about an act that the same statement carries out. */
+export interface ActEntry {
+  act: string;
+  entry: AuditEntry;
+}
+
+/**
+ * An INSERT to stand as a CTE in the statement of the acts themselves, so that row and act are committed together or not
+ * at all. `carriedOut` is a relation with the column `key`, the id of each act that came about; a row whose act did not
+ * is not written. Takes seven placeholders from `$first` on, whose values are {@link actArrays}.
+ */
+export function auditedActsSql(first: number, carriedOut: string, key: string): string {
+  const at = (offset: number, type: string) => `$${first + offset}::${type}[]`;
+  return `INSERT INTO audit_log (${COLUMNS})
+    SELECT ${SELECTED}
+      FROM unnest(${at(0, 'text')}, ${at(1, 'uuid')}, ${at(2, 'text')}, ${at(3, 'inet')}, ${at(4, 'text')}, ${at(5, 'text')}, ${at(6, 'uuid')})
+        AS e(event, user_id, key_id, source_ip, user_agent, details, act)
+      JOIN ${carriedOut} c ON c.${key} = e.act`;
+}
+
+export function actArrays(acts: readonly ActEntry[]): unknown[] {
+  return [...arraysOf(acts.map(({ entry }) => entry)), acts.map(({ act }) => act)];
+}
+
+function arraysOf(entries: readonly AuditEntry[]): unknown[] {
+  return [
+    entries.map((entry) => entry.event),
+    entries.map((entry) => entry.userId),
+    entries.map((entry) => entry.keyId),
+    entries.map((entry) => entry.sourceIp),
+    entries.map((entry) => entry.userAgent),
+    entries.map((entry) => entry.detailsJson),
+  ];
 }
 
 function commonDetails({ correlationId, workspace }: AuditActor): Record<string, unknown> {

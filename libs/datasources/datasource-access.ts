@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 
 import { isPenstockError } from '#libs/kernel';
 import { Database, type Queryable, type Transaction } from '#libs/persistence';
@@ -13,6 +14,8 @@ import { poolView, type PoolView } from './properties/hikari.js';
 
 /** Longest a reachability check waits for one datasource. */
 const CHECK_MS = 30_000;
+/** Rows kept for runs that know that theirs has not changed. */
+const KEPT_ROWS = 1000;
 /** Pool figures kept for names asked for lately; a wrong one only shifts a wait from one queue to another. */
 const KEPT_FIGURES = 1000;
 
@@ -20,6 +23,7 @@ const KEPT_FIGURES = 1000;
 @Injectable()
 export class DatasourceAccess {
   readonly #figures = new Map<string, PoolView>();
+  readonly #seen = new LRUCache<string, DatasourceRecord>({ max: KEPT_ROWS });
 
   constructor(
     private readonly db: Database,
@@ -48,7 +52,18 @@ export class DatasourceAccess {
 
   /** The row as it is now, if the workspace sees it. */
   async live(workspaceId: string, name: string): Promise<DatasourceRecord | undefined> {
-    return (await this.visible(workspaceId, [name])).get(name);
+    const record = (await this.visible(workspaceId, [name])).get(name);
+    if (record) this.#seen.set(`${workspaceId} ${name}`, record);
+    return record;
+  }
+
+  /**
+   * The row of a datasource that the workspace was just seen to see, if it was read here before and its last change is
+   * still the same (`updated_at`, microseconds). Of the last connection test it may tell an older one.
+   */
+  remembered(workspaceId: string, name: string, updatedAt: string): DatasourceRecord | undefined {
+    const record = this.#seen.get(`${workspaceId} ${name}`);
+    return record?.updatedAt === updatedAt ? record : undefined;
   }
 
   /** `maximumPoolSize` of a datasource read before; else the default. */

@@ -1,11 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { AuditJournal, AuditObserver } from '#libs/audit';
-import type { ExecutionResults, Launched, Launcher, LaunchRequest, TerminalOutcome } from '#libs/executions';
+import {
+  VersionMoved,
+  type ExecutionResults,
+  type Launcher,
+  type LaunchRequest,
+  type TerminalOutcome,
+} from '#libs/executions';
 import { PenstockError, SilentLogger, type Principal } from '#libs/kernel';
 import type { Database } from '#libs/persistence';
 import type { PipelineCatalog, ReadOnlyPipelines } from '#libs/pipelines';
 import type { EndpointRegistry } from './endpoint-registry.js';
 import { EndpointServer } from './endpoint-server.js';
+import { ServedVersions } from './served-versions.js';
 
 const WORKSPACE = '11111111-1111-4111-8111-111111111111';
 
@@ -27,77 +34,167 @@ const principal = {
   },
 } as unknown as Principal;
 
-type Launch = (principal: Principal, request: LaunchRequest) => Promise<Partial<Launched>>;
+/** What becomes of a launch: its end, or a refusal. `committed` tells which rows of the trail went along with it. */
+type Launch = (request: LaunchRequest, committed: (outcome: string) => void) => Promise<TerminalOutcome> | undefined;
 
-/** Serves one call whose launch is what the test says; returns what the trail says of it. */
-async function served(launch: Launch, rows: () => Promise<string> = async () => '{}') {
+const outcomeIn = (detailsJson: string) => (JSON.parse(detailsJson) as { outcome: string }).outcome;
+
+/** Commits the row of the launch, then the row of an end with this outcome. */
+const ends =
+  (outcome: Partial<TerminalOutcome> & Pick<TerminalOutcome, 'status'>): Launch =>
+  ({ trail }, committed) => {
+    committed(outcomeIn(trail!.started.detailsJson));
+    const last = outcome.unrecorded ? undefined : trail!.ended(outcome.status);
+    if (last) committed(outcomeIn(last.detailsJson));
+    return Promise.resolve({ executionId: 'x', ...outcome });
+  };
+
+const documentWith = (...names: string[]) => ({
+  parameters: new Map(names.map((name) => [name, { type: 'STRING', required: true }])),
+  nodes: [{ id: 'n', type: 'DQL' }],
+});
+
+function scene(launch: Launch, rows: () => Promise<string> = async () => '{}') {
   const outcomes: string[] = [];
-  const database = {
+  const journal = new AuditJournal({
     execute: (_sql: string, values: readonly unknown[]) => {
-      for (const details of values.at(-1) as string[]) {
-        outcomes.push((JSON.parse(details) as { outcome: string }).outcome);
-      }
+      for (const details of values.at(-1) as string[]) outcomes.push(outcomeIn(details));
       return Promise.resolve();
     },
-  } as unknown as Database;
+  } as unknown as Database);
   const endpoint = { id: 'e', workspaceId: WORKSPACE, pipelineId: 'p', timeoutSeconds: 0.02 };
   const registry = {
     match: () => Promise.resolve({ target: endpoint, variables: new Map() }),
     decidingBindings: () => Promise.resolve([]),
   } as unknown as EndpointRegistry;
-  const document = { parameters: [], nodes: [{ id: 'n', type: 'DQL' }] };
-  const released = { pipelineId: 'p', version: 1, status: 'RELEASED', document, workspaceId: WORKSPACE };
-  const journal = new AuditJournal(database);
+  const current = { pipelineId: 'p', version: 1, status: 'RELEASED', document: documentWith(), workspaceId: WORKSPACE };
+  let reads = 0;
+  const catalog = { released: () => Promise.resolve((reads++, { ...current })) } as unknown as PipelineCatalog;
+  const requests: LaunchRequest[] = [];
   const server = new EndpointServer(
     registry,
-    { released: () => Promise.resolve(released) } as unknown as PipelineCatalog,
-    { judge: () => Promise.resolve({ ok: true }) } as unknown as ReadOnlyPipelines,
-    { launch, resultTtlSeconds: (asked?: number) => asked ?? 300 } as unknown as Launcher,
+    new ServedVersions(catalog, { judge: () => Promise.resolve({ ok: true }) } as unknown as ReadOnlyPipelines),
+    {
+      launch: (_principal: Principal, request: LaunchRequest) => {
+        requests.push(request);
+        const finished = launch(request, (outcome) => outcomes.push(outcome));
+        return finished ? Promise.resolve({ finished }) : Promise.reject(new VersionMoved());
+      },
+      resultTtlSeconds: (asked?: number) => asked ?? 300,
+    } as unknown as Launcher,
     { firstPageJson: rows } as unknown as ExecutionResults,
-    journal,
     new AuditObserver(journal, new SilentLogger()),
     { now: () => new Date('2026-02-28T23:59:30.000Z') },
   );
-  const answer = await server.serve(principal, { rawPath: '/api/x/a', query: [] }).then(
-    ({ kind }) => kind as string,
-    (error: unknown) => (error as PenstockError).code,
-  );
-  return { answer, outcomes };
+  const call = (query: [string, string][] = []) =>
+    server.serve(principal, { rawPath: '/api/x/a', query }).then(
+      ({ kind }) => kind as string,
+      (error: unknown) => (error as PenstockError).code,
+    );
+  return { call, current, outcomes, requests, reads: () => reads };
 }
 
-const ends = (outcome: Partial<TerminalOutcome>) => () =>
-  Promise.resolve({ finished: Promise.resolve({ executionId: 'x', ...outcome } as TerminalOutcome) });
+async function served(launch: Launch, rows?: () => Promise<string>) {
+  const { call, outcomes } = scene(launch, rows);
+  return { answer: await call(), outcomes };
+}
+
+const refuse = (code: 'pipeline.execution.concurrency_limit' | 'result.storage_unavailable') => () =>
+  Promise.reject(new PenstockError(code));
 
 describe('the trail of a served call', () => {
   it('says first that it started, then how it was answered', async () => {
     expect(await served(ends({ status: 'SUCCESS' }))).toEqual({ answer: 'data', outcomes: ['started', 'completed'] });
-    const never = () => Promise.resolve({ finished: new Promise<never>(() => undefined) });
+    const never: Launch = ({ trail }, committed) => {
+      committed(outcomeIn(trail!.started.detailsJson));
+      return new Promise(() => undefined);
+    };
     expect(await served(never)).toEqual({ answer: 'running', outcomes: ['started', 'accepted'] });
   });
 
-  it('says that it failed: refused at the launch, ended badly, or left without its rows', async () => {
+  it('says that it failed: refused at the launch, ended badly, ended by somebody else, or left without its rows', async () => {
+    const refused: Launch = () => {
+      throw new PenstockError('pipeline.execution.concurrency_limit');
+    };
+    expect(await served(refused)).toEqual({ answer: 'pipeline.execution.concurrency_limit', outcomes: ['failed'] });
     const outcomes = ['started', 'failed'];
-    const refuse = (code: 'pipeline.execution.concurrency_limit' | 'result.storage_unavailable') => () =>
-      Promise.reject(new PenstockError(code));
-    expect(await served(refuse('pipeline.execution.concurrency_limit'))).toEqual({
-      answer: 'pipeline.execution.concurrency_limit',
+    expect(await served(ends({ status: 'FAILED' }))).toEqual({ answer: 'pipeline.execution.aborted', outcomes });
+    expect(await served(ends({ status: 'ABORTED', unrecorded: true }))).toEqual({
+      answer: 'pipeline.execution.aborted',
       outcomes,
     });
-    expect(await served(ends({ status: 'ABORTED' }))).toEqual({ answer: 'pipeline.execution.aborted', outcomes });
     expect(await served(ends({ status: 'SUCCESS' }), refuse('result.storage_unavailable'))).toEqual({
       answer: 'result.storage_unavailable',
-      outcomes,
+      outcomes: ['started', 'completed', 'failed'],
     });
+  });
+
+  it('tells one end only: a caller who was answered with 202 first is not told a second outcome', async () => {
+    let end: () => unknown = () => undefined;
+    const slow: Launch = ({ trail }, committed) => {
+      committed(outcomeIn(trail!.started.detailsJson));
+      end = () => trail!.ended('SUCCESS');
+      return new Promise(() => undefined);
+    };
+    const late = scene(slow);
+    expect(await late.call()).toBe('running');
+    expect(end()).toBeUndefined();
+    const inTime: Launch = ({ trail }, committed) => {
+      committed(outcomeIn(trail!.ended('SUCCESS')!.detailsJson));
+      return new Promise(() => undefined);
+    };
+    expect(await served(inTime)).toEqual({ answer: 'running', outcomes: ['completed'] });
   });
 });
 
-describe('a served call', () => {
-  it('hands the version it read and judged to the run, so that none is read between the two', async () => {
-    const asked: unknown[] = [];
-    await served((_principal, request) => {
-      asked.push(request.runnable?.version);
-      return ends({ status: 'SUCCESS' })();
-    });
-    expect(asked).toEqual([1]);
+describe('the version of a served call', () => {
+  it('is read and judged once, and launched afterwards only while it stands', async () => {
+    const { call, requests, reads } = scene(ends({ status: 'SUCCESS' }));
+    for (let time = 0; time < 3; time++) expect(await call()).toBe('data');
+    expect(requests.map(({ runnable, remembered }) => [runnable?.version, remembered])).toEqual([
+      [1, false],
+      [1, true],
+      [1, true],
+    ]);
+    expect(reads()).toBe(1);
+  });
+
+  it('is read again when the pointer has moved, and the call that finds out is answered by the new one', async () => {
+    const world = scene((request, committed) =>
+      request.remembered && request.version !== world.current.version
+        ? undefined
+        : ends({ status: 'SUCCESS' })(request, committed),
+    );
+    expect(await world.call()).toBe('data');
+    world.current.version = 2;
+    expect(await world.call()).toBe('data');
+    expect(await world.call()).toBe('data');
+    expect(world.requests.map(({ version, remembered }) => [version, remembered])).toEqual([
+      [1, false],
+      [1, true],
+      [2, false],
+      [2, true],
+    ]);
+    expect(world.outcomes).toEqual(['started', 'completed', 'started', 'completed', 'started', 'completed']);
+  });
+
+  it('is not released any more: 503, and nothing of the old one runs', async () => {
+    const world = scene((request, committed) =>
+      request.remembered ? undefined : ends({ status: 'SUCCESS' })(request, committed),
+    );
+    expect(await world.call()).toBe('data');
+    world.current.status = 'DRAFT';
+    expect(await world.call()).toBe('endpoint.pipeline_not_released');
+    expect(world.outcomes).toEqual(['started', 'completed']);
+  });
+
+  it('judges the parameters: those of a version that is gone refuse nobody', async () => {
+    const world = scene(ends({ status: 'SUCCESS' }));
+    expect(await world.call()).toBe('data');
+    expect(await world.call([['city', 'Ulm']])).toBe('endpoint.request.invalid');
+    world.current.document = documentWith('city');
+    world.current.version = 2;
+    expect(await world.call([['city', 'Ulm']])).toBe('data');
+    expect(world.requests.at(-1)?.version).toBe(2);
   });
 });

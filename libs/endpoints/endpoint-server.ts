@@ -1,20 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { AuditJournal, AuditObserver } from '#libs/audit';
-import { ExecutionResults, Launcher, type TerminalOutcome } from '#libs/executions';
+import { AuditObserver } from '#libs/audit';
+import { ExecutionResults, Launcher, VersionMoved, type TerminalOutcome } from '#libs/executions';
 import { authorise, workspaceOf } from '#libs/identity';
 import { Clock, newId, PenstockError, type Failure, type Principal } from '#libs/kernel';
-import {
-  bindTextParameters,
-  callerNode,
-  PipelineCatalog,
-  ReadOnlyPipelines,
-  type BoundParameters,
-  type RunnableVersion,
-} from '#libs/pipelines';
+import { bindTextParameters, callerNode, type RunnableVersion } from '#libs/pipelines';
 import { EndpointRegistry } from './endpoint-registry.js';
-import { requireReadOnly } from './endpoint.service.js';
 import { ENDPOINT_ROOT } from './path-pattern.js';
 import type { PublishedEndpoint } from './published-endpoint.js';
+import { ServedTrail } from './served-trail.js';
+import { ServedVersions, type ServedVersion } from './served-versions.js';
 
 export interface ServeRequest {
   /** Raw URL path, below and with `/api/x`. */
@@ -35,11 +29,9 @@ export type ServeOutcome =
 export class EndpointServer {
   constructor(
     private readonly registry: EndpointRegistry,
-    private readonly pipelines: PipelineCatalog,
-    private readonly readOnly: ReadOnlyPipelines,
+    private readonly versions: ServedVersions,
     private readonly launcher: Launcher,
     private readonly results: ExecutionResults,
-    private readonly journal: AuditJournal,
     private readonly observer: AuditObserver,
     private readonly clock: Clock,
   ) {}
@@ -58,41 +50,70 @@ export class EndpointServer {
 
   async serve(principal: Principal, request: ServeRequest): Promise<ServeOutcome> {
     const { endpoint, variables } = await this.resolve(principal, request.rawPath);
-    const pipeline = await this.#servable(endpoint);
-    const bound = bindRequest(pipeline, variables, request.query);
-    if (!bound.ok) throw invalidRequest(bound.failures);
+    const trail = new ServedTrail(principal, endpoint.id, newId(), this.observer);
+    const launch = { endpoint, trail, texts: [...variables, ...request.query], request };
+    const remembered = await this.versions.of(endpoint);
+    let started = await this.#launch(principal, launch, remembered);
+    if (!started) {
+      this.versions.forget(endpoint);
+      started = await this.#launch(principal, launch, await this.versions.of(endpoint));
+    }
+    if (!started) throw new PenstockError('endpoint.pipeline_not_released');
+    return this.#answer(started, launch);
+  }
 
-    const executionId = newId();
-    await this.#recordServed(principal, endpoint, executionId);
-    const ended = (outcome: 'completed' | 'accepted' | 'failed') =>
-      this.observer.observe(principal, 'endpoint.served', {
-        endpoint_id: endpoint.id,
-        execution_id: executionId,
-        outcome,
-      });
+  /**
+   * Undefined when it turns out that a remembered version does not stand any more: the pointer names another one, whose
+   * parameters may be others too.
+   */
+  async #launch(
+    principal: Principal,
+    { trail, texts, request }: ServeLaunch,
+    { runnable, remembered }: ServedVersion,
+  ): Promise<Started | undefined> {
+    const bound = bindTextParameters(runnable.document, texts);
+    if (!bound.ok) {
+      if (remembered) return undefined;
+      throw invalidRequest(bound.failures);
+    }
     try {
-      const launched = await this.launcher.launch(principal, {
-        executionId,
-        pipelineId: pipeline.pipelineId,
-        version: pipeline.version,
-        runnable: pipeline,
+      const { finished } = await this.launcher.launch(principal, {
+        executionId: trail.executionId,
+        pipelineId: runnable.pipelineId,
+        version: runnable.version,
+        runnable,
+        remembered,
+        trail,
         parameters: () => bound,
         triggeredVia: 'ENDPOINT',
         detached: true,
         resultTtlSeconds: request.resultTtlSeconds,
         resultPageRows: request.resultPageRows,
       });
-      const outcome = await within(launched.finished, endpoint.timeoutSeconds * 1000);
-      if (!outcome) {
-        await ended('accepted');
-        return { kind: 'running', executionId, expiresAt: this.#keptUntil(pipeline, request.resultTtlSeconds) };
-      }
-      if (outcome.status !== 'SUCCESS') throw failureOf(outcome);
-      const json = await this.results.firstPageJson(outcome, request.resultPageRows);
-      await ended('completed');
-      return { kind: 'data', executionId, json };
+      return { runnable, finished };
     } catch (error) {
-      await ended('failed');
+      if (error instanceof VersionMoved) return undefined;
+      await trail.say('failed');
+      throw error;
+    }
+  }
+
+  async #answer({ runnable, finished }: Started, { endpoint, trail, request }: ServeLaunch): Promise<ServeOutcome> {
+    const { executionId } = trail;
+    const outcome = await within(finished, endpoint.timeoutSeconds * 1000);
+    if (!outcome) {
+      await trail.accepted();
+      return { kind: 'running', executionId, expiresAt: this.#keptUntil(runnable, request.resultTtlSeconds) };
+    }
+    if (outcome.status !== 'SUCCESS') {
+      if (outcome.unrecorded) await trail.say('failed');
+      throw failureOf(outcome);
+    }
+    try {
+      return { kind: 'data', executionId, json: await this.results.firstPageJson(outcome, request.resultPageRows) };
+    } catch (error) {
+      // The run has completed, its caller has got nothing of it.
+      await trail.say('failed');
       throw error;
     }
   }
@@ -115,31 +136,20 @@ export class EndpointServer {
     if (!deciding.some(({ apiKeyId }) => apiKeyId === principal.keyId))
       throw new PenstockError('endpoint.key_not_bound');
   }
-
-  async #servable(endpoint: PublishedEndpoint): Promise<RunnableVersion> {
-    const pipeline = await this.pipelines.released(endpoint.workspaceId, endpoint.pipelineId);
-    if (!pipeline || pipeline.status !== 'RELEASED') throw new PenstockError('endpoint.pipeline_not_released');
-    requireReadOnly(await this.readOnly.judge(endpoint.workspaceId, pipeline.document), 503);
-    return pipeline;
-  }
-
-  /** Committed before the run: later reads of the run by this key are proved by this row. No row, no run. */
-  async #recordServed(principal: Principal, endpoint: PublishedEndpoint, executionId: string): Promise<void> {
-    await this.journal.append(principal, 'endpoint.served', {
-      endpoint_id: endpoint.id,
-      execution_id: executionId,
-      outcome: 'started',
-    });
-  }
 }
 
-/** Path variables by name, the rest from the query; a name given in both counts as repeated. */
-function bindRequest(
-  pipeline: RunnableVersion,
-  variables: ReadonlyMap<string, string>,
-  query: ServeRequest['query'],
-): BoundParameters {
-  return bindTextParameters(pipeline.document, [...variables, ...query]);
+/** One call on its way to a run. */
+interface ServeLaunch {
+  endpoint: PublishedEndpoint;
+  trail: ServedTrail;
+  /** Path variables by name, then the query; a name given in both counts as repeated. */
+  texts: readonly (readonly [string, string])[];
+  request: ServeRequest;
+}
+
+interface Started {
+  runnable: RunnableVersion;
+  finished: Promise<TerminalOutcome>;
 }
 
 function invalidRequest(failures: readonly Failure[]): PenstockError {

@@ -9,6 +9,7 @@ import { EndpointServer } from './endpoint-server.js';
 import { EndpointService } from './endpoint.service.js';
 import { KeyBindingRepository } from './key-binding.repository.js';
 import { KeyBindingService } from './key-binding.service.js';
+import { ServedVersions } from './served-versions.js';
 import { PublishedEndpointRepository } from './published-endpoint.repository.js';
 
 const OFFERED = [
@@ -22,7 +23,7 @@ const OFFERED = [
 
 @Module({
   imports: [AuditModule, ExecutionsModule, PipelinesModule],
-  providers: [...OFFERED, EndpointRegistry, PublishedEndpointRepository, KeyBindingRepository],
+  providers: [...OFFERED, EndpointRegistry, ServedVersions, PublishedEndpointRepository, KeyBindingRepository],
   exports: OFFERED,
 })
 export class EndpointsModule {}

@@ -218,7 +218,7 @@ describe('the metadata database', () => {
       db.database,
       'query',
       (query) => (sql, params) =>
-        refuse.on && sql.startsWith('INSERT INTO pipeline_executions') ? Promise.reject(lost()) : query(sql, params),
+        refuse.on && sql.includes('INSERT INTO pipeline_executions') ? Promise.reject(lost()) : query(sql, params),
     );
     const server = await TestInstance.start({ database, store });
     const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);

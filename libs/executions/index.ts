@@ -1,6 +1,8 @@
 export { ExecutionsModule } from './executions.module.js';
 export { NodeTrial, type TrialRequest, type TrialView } from './trial/node-trial.js';
 export { McpLaunches } from './launch/mcp-launches.js';
+export { VersionMoved } from './launch/version-moved.js';
+export type { RunTrail } from './records/run-trail.js';
 export { Launcher } from './launch/launcher.js';
 export type { Launched, LaunchRequest } from './launch/launch-request.js';
 export { ExecutionService, type ListedExecution } from './reading/execution.service.js';

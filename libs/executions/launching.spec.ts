@@ -155,7 +155,7 @@ describe('the end of an instance', () => {
         const member: unknown = Reflect.get(target, name, target);
         if (name !== 'query') return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
         return async (sql: string, params?: unknown[]) => {
-          if (sql.startsWith('INSERT INTO pipeline_executions')) {
+          if (sql.includes('INSERT INTO pipeline_executions')) {
             reached();
             await held;
           }

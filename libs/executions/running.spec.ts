@@ -231,11 +231,12 @@ describe('a run', () => {
     expect(await finished).toMatchObject({
       failure: { code: 'pipeline.node.sql_parameter_missing', details: { missing: ['nobody'] } },
     });
+    const next = await bench.workspace.pipeline([{ id: 'x', sql: 'SELECT 1 AS a' }]);
     await bench.db.database.execute(
       'DELETE FROM template_versions WHERE template_id IN (SELECT id FROM templates WHERE name LIKE $1)',
-      [`t/${pipeline}/%`],
+      [`t/${next}/%`],
     );
-    const gone = await server.launch(bench.workspace.principal(), pipeline);
+    const gone = await server.launch(bench.workspace.principal(), next);
     expect(await gone.finished).toMatchObject({ failure: { code: 'pipeline.node.template_not_found' } });
   });
 });

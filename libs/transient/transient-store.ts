@@ -42,6 +42,12 @@ export interface LoggedEvent {
   payload: string;
 }
 
+/** How long a log lives from its first event on, and whether these are its last. */
+export interface EventLogExpiry {
+  ttlSeconds: number;
+  sealed: boolean;
+}
+
 /** Running executions, open streams, probes of datasources. */
 export type LeaseKind = 'slots' | 'sse' | 'probes';
 
@@ -100,7 +106,13 @@ export abstract class TransientStore {
   abstract release(key: ClaimKey, executionId: string, signal?: AbortSignal): Promise<void>;
 
   // Results
-  abstract beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void>;
+  /** Forgets an earlier result of the execution. `first` is chunk 0, where the writer has it already. */
+  abstract beginResult(
+    executionId: string,
+    drainTtlSeconds: number,
+    first?: Uint8Array,
+    signal?: AbortSignal,
+  ): Promise<void>;
   /** Rejects (`lost`) unless the result was begun and neither published nor discarded: no chunk outlives its result. */
   abstract putChunk(executionId: string, index: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
   /**
@@ -125,15 +137,17 @@ export abstract class TransientStore {
   abstract discardResult(executionId: string, signal?: AbortSignal): Promise<void>;
 
   // Event log
-  /** Appends what is not there yet, by ascending event id; nothing behind a last event (02 §10.1). The first append decides the expiry until the log is sealed. */
+  /**
+   * Appends what is not there yet, by ascending event id; nothing behind a last event (02 §10.1). The first append decides
+   * the expiry until the log is sealed: that of an ended execution lives one more hour. Then nudges the watchers on
+   * `dp:bus:events` with the execution's id: whoever is woken finds the events.
+   */
   abstract appendEvents(
     executionId: string,
     events: readonly LoggedEvent[],
-    ttlSeconds: number,
+    expiry: EventLogExpiry,
     signal?: AbortSignal,
   ): Promise<void>;
-  /** The log of an ended execution lives one more hour. */
-  abstract sealEvents(executionId: string, signal?: AbortSignal): Promise<void>;
   abstract readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]>;
 
   // Cancellation

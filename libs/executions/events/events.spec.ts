@@ -38,9 +38,11 @@ class Logs {
   #onNudge: (id: string) => void = () => undefined;
 
   readonly transient = {
-    appendEvents: (_id: string, events: readonly LoggedEvent[]) =>
-      this.#answer(() => events.forEach((event) => this.store.set(event.eventId, event))),
-    sealEvents: () => this.#answer(() => undefined),
+    appendEvents: (id: string, events: readonly LoggedEvent[]) =>
+      this.#answer(() => {
+        events.forEach((event) => this.store.set(event.eventId, event));
+        if (this.nudges) this.#onNudge(id);
+      }),
     readEvents: (_id: string, after: number, limit: number) =>
       this.#answer(() =>
         [...this.store.values()]

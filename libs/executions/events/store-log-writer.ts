@@ -1,4 +1,4 @@
-import { CHANNELS, type LoggedEvent, type TransientStore } from '#libs/transient';
+import type { LoggedEvent, TransientStore } from '#libs/transient';
 import type { EventRecord } from './event-record.js';
 import type { ExecutionLog } from './execution-log.js';
 
@@ -74,12 +74,12 @@ export class StoreLogWriter {
     const last = events.at(-1)?.eventId;
     const ends = log.sealed;
     try {
-      if (last !== undefined) await this.store.appendEvents(log.executionId, events.map(logged), this.ttlSeconds);
-      if (ends) await this.store.sealEvents(log.executionId);
+      if (last !== undefined || ends) {
+        const expiry = { ttlSeconds: this.ttlSeconds, sealed: ends };
+        await this.store.appendEvents(log.executionId, events.map(logged), expiry);
+      }
       pending.failingSince = undefined;
       if (last !== undefined) log.confirmStore(last);
-      // Only after the data is there: whoever is woken must find it.
-      if (last !== undefined) await this.store.publish(CHANNELS.events, log.executionId);
     } catch (error) {
       if (!this.#giveUp(pending, events)) return this.#schedule(RETRY_MS);
       log.confirmStore(last ?? 0);

@@ -23,6 +23,7 @@ import { encodeWire, type TypedValue } from '#libs/typesystem';
 
 import type { RunFacts } from '../instance/run-facts.js';
 import { ExecutionInserts } from '../records/execution-inserts.js';
+import { sourcesOf } from '../run/node-limits.js';
 import type { AbortReason } from '../run/outcome.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import type { RunPlan } from '../run/run-plan.js';
@@ -99,7 +100,7 @@ export class ChildLauncher {
     signal.throwIfAborted();
     const executionId = newId();
     const parametersJson = writeJson(supplied);
-    const startedAt = await this.inserts.insert({
+    const recorded = await this.inserts.insert({
       executionId,
       pipelineId: pipeline.pipelineId,
       pipelineVersion: pipeline.version,
@@ -108,7 +109,9 @@ export class ChildLauncher {
       triggeredVia: 'PIPELINE',
       correlationId: parent.correlationId,
       lineage,
+      datasources: sourcesOf(document),
     });
+    if (!recorded) throw new PenstockError('pipeline.execution.not_found');
     return {
       executionId,
       correlationId: parent.correlationId,
@@ -119,7 +122,7 @@ export class ChildLauncher {
       values: bound.values,
       calculated: new Map([...bound.calculated, ...anyScalars(node, document, context)]),
       parametersJson,
-      startedAt,
+      ...recorded,
       attached: false,
       lineage,
       permits: parent.permits,

@@ -3,6 +3,7 @@ import type { TemplateClosure } from '#libs/templates';
 import type { TypedValue } from '#libs/typesystem';
 import type { ChildStream } from '../family/child-stream.js';
 import type { Lineage } from '../family/lineage.js';
+import type { RunTrail } from '../records/run-trail.js';
 import type { DependencyGraph } from '../scheduling/dependency-graph.js';
 import type { FamilyPermits } from '../scheduling/family-permits.js';
 import type { MemoryReservation } from '../staging/memory-budget.js';
@@ -28,6 +29,9 @@ export interface RunFacts {
   /** Of a child: where its caller node's rows go instead of the result store. */
   stream?: ChildStream | undefined;
   memory: MemoryReservation | undefined;
+  /** As the row's INSERT has read them. */
+  sources: ReadonlyMap<string, string>;
+  trail?: RunTrail | undefined;
   resultTtlSeconds?: number;
   resultPageRows?: number;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Configuration, PenstockError, RawJson, toWireStamp, writeJson } from '#libs/kernel';
 import { Database, type Transaction } from '#libs/persistence';
-import { CHANNELS, TransientStore } from '#libs/transient';
+import { TransientStore } from '#libs/transient';
 import { continuing, type EventRecord } from '../events/event-record.js';
 import { payloadText } from '../events/payload-text.js';
 import { ExecutionMetrics } from '../execution-metrics.js';
@@ -166,9 +166,8 @@ export class Sweep {
     { eventId, type, timestamp, data }: EventRecord,
   ): Promise<void> {
     try {
-      await this.store.appendEvents(id, [{ eventId, type, timestamp, payload: data }], LOG_TTL_SECONDS);
-      await this.store.sealEvents(id);
-      await this.store.publish(CHANNELS.events, id);
+      const expiry = { ttlSeconds: LOG_TTL_SECONDS, sealed: true };
+      await this.store.appendEvents(id, [{ eventId, type, timestamp, payload: data }], expiry);
       await this.store.clearCancel(id);
       await this.store.releaseLease('slots', triggered_by, id);
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#libs/kernel';
 import type { BoundParameters, PipelineDocument, RunnableVersion } from '#libs/pipelines';
 import type { ExecutionTrigger } from '../records/execution-inserts.js';
+import type { RunTrail } from '../records/run-trail.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import type { UserLease } from '../instance/user-leases.js';
 
@@ -10,6 +11,10 @@ export interface LaunchRequest {
   version?: number;
   /** The version itself, where the door has read and judged it already; it is not read again. */
   runnable?: RunnableVersion;
+  /** `runnable` was read a while ago: it is launched only while it is the pipeline's released version (`VersionMoved`). */
+  remembered?: boolean;
+  /** What the audit trail says of the run, committed with its rows. */
+  trail?: RunTrail;
   /** The JSON object of an execute request, or a binding of the door's own (endpoints bind texts). */
   parameters: JsonObject | ((document: PipelineDocument) => BoundParameters);
   triggeredVia: ExecutionTrigger;

@@ -6,7 +6,6 @@ import {
   bindParameters,
   encodeContext,
   PipelineCatalog,
-  templatePins,
   type BoundParameters,
   type RunnableVersion,
 } from '#libs/pipelines';
@@ -16,13 +15,15 @@ import { rootLineage } from '../family/lineage.js';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import type { Reservation } from '../instance/run-registry.js';
 import type { UserLease } from '../instance/user-leases.js';
-import { ExecutionInserts } from '../records/execution-inserts.js';
+import { ExecutionInserts, type RecordedExecution } from '../records/execution-inserts.js';
 import { FinishedRuns } from '../records/finished-runs.js';
-import { usesTempdb } from '../run/node-limits.js';
+import { sourcesOf, usesTempdb } from '../run/node-limits.js';
 import type { MemoryReservation } from '../staging/memory-budget.js';
 import { DependencyGraph } from '../scheduling/dependency-graph.js';
 import { Idempotency, refuseBadKey, requestHash, type Claimed, type OwnClaim } from './idempotency.js';
 import type { Launched, LaunchRequest } from './launch-request.js';
+import { LaunchTemplates } from './launch-templates.js';
+import { VersionMoved } from './version-moved.js';
 
 /** What a launch holds until its row exists; a refusal gives all of it back. */
 interface Holding {
@@ -44,14 +45,18 @@ interface Bound {
 /** Starts executions, for every door (contract 02 §2). Nothing before the row leaves a trace. */
 @Injectable()
 export class Launcher {
+  readonly #templates: LaunchTemplates;
+
   constructor(
     private readonly pipelines: PipelineCatalog,
-    private readonly templates: TemplateCatalog,
+    templates: TemplateCatalog,
     private readonly inserts: ExecutionInserts,
     private readonly idempotency: Idempotency,
     private readonly finishedRuns: FinishedRuns,
     private readonly instance: ExecutionInstance,
-  ) {}
+  ) {
+    this.#templates = new LaunchTemplates(templates);
+  }
 
   /** Resolves when the row exists; the run goes on by itself. The refusals and their order are those of §2. */
   async launch(principal: Principal, request: LaunchRequest): Promise<Launched> {
@@ -159,13 +164,12 @@ export class Launcher {
     held: Holding,
   ): Promise<Launched> {
     const { pipeline, values, calculated, graph } = bound;
-    const { workspaceId, document } = pipeline;
-    const templates = await this.templates.load(workspaceId, templatePins(document));
+    const templates = await this.#templates.of(pipeline);
     const parametersJson =
       typeof request.parameters === 'function'
         ? encodeContext(new Map([...values, ...calculated]))
         : writeJson(request.parameters);
-    const startedAt = await this.#insert(principal, request, pipeline, executionId, parametersJson);
+    const { startedAt, sources } = await this.#insert(principal, request, pipeline, executionId, parametersJson);
     const run = this.instance.prepare({
       executionId,
       correlationId: principal.correlationId,
@@ -180,6 +184,8 @@ export class Launcher {
       attached: !request.detached,
       lineage: rootLineage(executionId),
       memory: held.memory,
+      sources,
+      trail: request.trail,
       resultTtlSeconds: request.resultTtlSeconds,
       resultPageRows: request.resultPageRows,
     });
@@ -188,16 +194,17 @@ export class Launcher {
     return { executionId, replayed: false, finished: this.instance.begin(run, held.slot), stream: held.stream };
   }
 
-  /** No row, no side effect: a row that cannot be written ends the launch. */
+  /** No row, no side effect: a row that cannot be written ends the launch, and one that may not be as well. */
   async #insert(
     principal: Principal,
     request: LaunchRequest,
     pipeline: RunnableVersion,
     executionId: string,
     parametersJson: string,
-  ): Promise<string> {
+  ): Promise<RecordedExecution> {
+    let recorded: RecordedExecution | undefined;
     try {
-      return await this.inserts.insert({
+      recorded = await this.inserts.insert({
         executionId,
         pipelineId: pipeline.pipelineId,
         pipelineVersion: pipeline.version,
@@ -206,6 +213,9 @@ export class Launcher {
         triggeredVia: request.triggeredVia,
         correlationId: principal.correlationId,
         lineage: rootLineage(executionId),
+        datasources: sourcesOf(pipeline.document),
+        ...(request.remembered ? { standingBody: pipeline.bodyHash } : {}),
+        ...(request.trail ? { trail: request.trail } : {}),
       });
     } catch (error) {
       // Purged since it was read.
@@ -216,6 +226,8 @@ export class Launcher {
         cause: error,
       });
     }
+    if (!recorded) throw new VersionMoved();
+    return recorded;
   }
 
   async #giveBack({ stream, claim, slot, place, memory }: Holding): Promise<void> {

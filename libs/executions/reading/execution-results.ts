@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Configuration, PenstockError, RawJson, writeJson, type Principal } from '#libs/kernel';
 import { csvHeader, csvLine } from '#libs/typesystem';
 import { ExecutionMetrics } from '../execution-metrics.js';
+import { linesOf } from '../results/result-chunk.js';
 import { ResultReader, type StoredResultInfo } from '../results/result-reader.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import { wireColumn, type WireColumn } from '../run/run-events.js';
@@ -80,12 +81,10 @@ export class ExecutionResults {
    * The `data_ready` fields with the rows of the first page, as JSON text: the body of a published endpoint, for the door
    * that has just waited for this run. `result.expired` when the result is gone already.
    */
-  async firstPageJson({ executionId, dataReady }: TerminalOutcome, pageRows?: number): Promise<string> {
+  async firstPageJson({ executionId, dataReady, rows: kept }: TerminalOutcome, pageRows?: number): Promise<string> {
     if (!dataReady) return noRows(executionId);
-    const asked = pageRows ?? this.#pageRows;
-    const info = await this.reader.info(executionId);
-    const rows =
-      info && (await this.reader.rows(executionId, info, 0, Math.min(Math.max(asked, 1), this.#pageMaxRows)));
+    const limit = Math.min(Math.max(pageRows ?? this.#pageRows, 1), this.#pageMaxRows);
+    const rows = kept ? linesOf(kept).slice(0, limit) : await this.reader.firstRows(executionId, limit);
     if (!rows) throw this.#expired('json');
     return writeJson({
       execution_id: executionId,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { actArrays, auditedActsSql, type AuditEntry } from '#libs/audit';
 import { Batcher, Database, isConnectionFailure, isContention } from '#libs/persistence';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventRecord } from '../events/event-record.js';
@@ -18,6 +19,8 @@ export interface TerminalRecord {
   /** The resolved Context, or what was sent if the run ended before there was one. */
   parametersJson: string;
   events: readonly EventRecord[];
+  /** What the audit trail says of this end, committed with it. */
+  audited?: AuditEntry | undefined;
 }
 
 /** `fenced`: the row was no longer RUNNING. `unavailable`: the database did not answer for as long as we try. */
@@ -73,6 +76,7 @@ export class TerminalWrites {
   /** One statement, so one round trip and one commit for all. Rows are locked in id order, as everywhere. */
   async #write(records: readonly TerminalRecord[]): Promise<boolean[]> {
     const events = records.flatMap((record) => record.events.map((event) => ({ id: record.executionId, ...event })));
+    const audited = records.flatMap(({ executionId, audited: entry }) => (entry ? [{ act: executionId, entry }] : []));
     const done = await this.database.control.query<{ execution_id: string }>(TERMINAL_SQL, [
       records.map((record) => record.executionId),
       records.map((record) => record.status),
@@ -89,6 +93,7 @@ export class TerminalWrites {
       events.map((event) => event.type),
       events.map((event) => event.timestamp),
       events.map((event) => event.data),
+      ...actArrays(audited),
     ]);
     const committed = new Set(done.map((row) => row.execution_id));
     return records.map((record) => committed.has(record.executionId));
@@ -121,5 +126,7 @@ const TERMINAL_SQL = `
         AS v(execution_id, event_id, event_type, emitted_at, payload)
       JOIN done USING (execution_id)
     ON CONFLICT DO NOTHING
+  ), told AS (
+    ${auditedActsSql(16, 'done', 'execution_id')}
   )
   SELECT execution_id FROM done`;

@@ -19,6 +19,11 @@ export async function compressChunk(rows: Uint8Array): Promise<Buffer> {
 }
 
 export async function linesOfChunk(chunk: Uint8Array): Promise<string[]> {
-  const bytes = chunk.length <= SMALL_BYTES / 4 ? zstdDecompressSync(chunk) : await decompress(chunk);
-  return bytes.toString('utf8').split('\n');
+  return linesOf(chunk.length <= SMALL_BYTES / 4 ? zstdDecompressSync(chunk) : await decompress(chunk));
+}
+
+/** The row arrays of a chunk's rows. */
+export function linesOf(rows: Uint8Array): string[] {
+  if (rows.length === 0) return [];
+  return Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength).toString('utf8').split('\n');
 }

@@ -12,6 +12,12 @@ export interface ResultSettings {
   drainTtlSeconds: number;
 }
 
+/** What the store holds of a result: rows by its meta, which is there when it is published, and chunks. */
+interface Kept {
+  rows: number | undefined;
+  chunks: number;
+}
+
 export interface PublishedResult {
   /** `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   expiresAt: string;
@@ -30,20 +36,29 @@ export class ResultStore {
     return new ResultWriter(executionId, this.store, { maxBytes, drainTtlSeconds }, signal);
   }
 
-  /** Makes the result visible: meta last, one fixed expiry for both keys. */
+  /**
+   * Makes the result visible (meta last, one fixed expiry for both keys), then reads meta and the number of chunks again;
+   * rejects when anything is missing. The questions go out behind the act, in the same exchange, and are answered in
+   * this order; an act that had to be sent twice is looked at once more.
+   */
   async publish(executionId: string, delivered: DeliveredResult, ttlSeconds: number): Promise<PublishedResult> {
-    const { expiresAt } = await this.store.publishResult(executionId, metaOf(delivered), ttlSeconds);
-    return { expiresAt: wireExpiry(expiresAt), ttlSeconds };
-  }
-
-  /** Reads meta and the number of chunks again; rejects when anything is missing. */
-  async verify(executionId: string, { stored }: DeliveredResult): Promise<void> {
-    const [meta, chunks] = await Promise.all([this.store.resultMeta(executionId), this.store.countChunks(executionId)]);
-    if (meta?.totalRows === stored.rowCount && chunks === stored.chunkCount) return;
+    const [{ expiresAt }, seen] = await Promise.all([
+      this.store.publishResult(executionId, metaOf(delivered), ttlSeconds),
+      this.#kept(executionId),
+    ]);
+    const { stored } = delivered;
+    const complete = (kept: Kept): boolean => kept.rows === stored.rowCount && kept.chunks === stored.chunkCount;
+    if (complete(seen) || complete(await this.#kept(executionId)))
+      return { expiresAt: wireExpiry(expiresAt), ttlSeconds };
     throw new PenstockError('result.storage_unavailable', {
       message: 'A stored result is not complete.',
-      details: { chunks, expected_chunks: stored.chunkCount },
+      details: { expected_chunks: stored.chunkCount },
     });
+  }
+
+  async #kept(executionId: string): Promise<Kept> {
+    const [meta, chunks] = await Promise.all([this.store.resultMeta(executionId), this.store.countChunks(executionId)]);
+    return { rows: meta?.totalRows, chunks };
   }
 
   discard(executionId: string): Promise<void> {

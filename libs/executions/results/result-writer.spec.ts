@@ -18,7 +18,10 @@ async function stored(texts: readonly string[], sizes: readonly number[], maxByt
   const chunks: Buffer[] = [];
   let begun = 0;
   const store = {
-    beginResult: () => Promise.resolve(void begun++),
+    beginResult: (_id: string, _ttl: number, first?: Uint8Array) => {
+      if (first) chunks[0] = Buffer.from(first);
+      return Promise.resolve(void begun++);
+    },
     putChunk: (_id: string, index: number, bytes: Uint8Array) => {
       chunks[index] = Buffer.from(bytes);
       return Promise.resolve();

@@ -7,6 +7,8 @@ import type { TransientStore } from '#libs/transient';
 const CHUNK_ROWS = 1000;
 const CHUNK_BYTES = 1024 * 1024;
 const WRITES_IN_FLIGHT = 2;
+/** A result up to this size stays in memory until the caller who waits for it is answered. */
+const KEPT_BYTES = 64 * 1024;
 
 export interface ResultLimits {
   /** Most bytes of row JSON, `datapipelines.result.max-size-bytes`. */
@@ -21,6 +23,8 @@ export interface StoredResult {
   /** UTF-8 bytes of the row arrays before compression. */
   bytes: number;
   chunkCount: number;
+  /** All row arrays joined by line feeds, of a result that is one small chunk: its reader need not ask the store. */
+  whole: Uint8Array | undefined;
 }
 
 /**
@@ -38,6 +42,7 @@ export class ResultWriter {
   readonly #chunkStarts: number[] = [];
   readonly #writes = new Set<Promise<void>>();
   #begun: Promise<void> | undefined;
+  #whole: Uint8Array | undefined = NOTHING;
   #failure: unknown;
 
   constructor(
@@ -84,7 +89,7 @@ export class ResultWriter {
     if (this.#chunkRows > 0) await this.#flush();
     await Promise.all(this.#writes);
     // A result without rows is a result: it has to be begun to be published.
-    await this.#attempt(() => this.#begin());
+    await this.#attempt(() => (this.#begun ??= this.#begin()));
     this.#raise();
     return {
       columns,
@@ -92,6 +97,7 @@ export class ResultWriter {
       bytes: this.#bytes,
       chunkCount: this.#chunkStarts.length,
       chunkStarts: this.#chunkStarts,
+      whole: this.#whole,
     };
   }
 
@@ -108,19 +114,28 @@ export class ResultWriter {
     this.#chunkBytes = 0;
     while (this.#writes.size >= WRITES_IN_FLIGHT) await Promise.race(this.#writes);
     this.#raise();
-    const write = this.#store(index, joined(pieces)).finally(() => this.#writes.delete(write));
+    const rows = joined(pieces);
+    this.#whole = index === 0 && rows.length <= KEPT_BYTES ? rows : undefined;
+    const write = this.#store(index, rows).finally(() => this.#writes.delete(write));
     this.#writes.add(write);
   }
 
   async #store(index: number, rows: Uint8Array): Promise<void> {
-    await this.#attempt(async () => {
-      await this.#begin();
-      await this.store.putChunk(this.executionId, index, await compressChunk(rows), this.signal);
-    });
+    const written = index === 0 ? (this.#begun = this.#begin(rows)) : this.#put(index, rows);
+    await this.#attempt(() => written);
   }
 
-  #begin(): Promise<void> {
-    return (this.#begun ??= this.store.beginResult(this.executionId, this.limits.drainTtlSeconds, this.signal));
+  /** With the first chunk, where there is one. */
+  async #begin(rows?: Uint8Array): Promise<void> {
+    const first = rows && (await compressChunk(rows));
+    await this.store.beginResult(this.executionId, this.limits.drainTtlSeconds, first, this.signal);
+  }
+
+  /** Packed beside the chunks before it, written when the result is begun. */
+  async #put(index: number, rows: Uint8Array): Promise<void> {
+    const chunk = await compressChunk(rows);
+    await this.#begun;
+    await this.store.putChunk(this.executionId, index, chunk, this.signal);
   }
 
   /** The first failure of the store is the result's. */
@@ -142,6 +157,7 @@ export class ResultWriter {
   }
 }
 
+const NOTHING = new Uint8Array();
 const LINE_FEED = Uint8Array.of(10);
 
 /** A line feed between two pieces, as between two rows of one. */

@@ -6,6 +6,7 @@ import type { ResultWriter } from '../results/result-writer.js';
 import type { StagingEngine } from '../staging/staging-engine.js';
 import { failureRecord } from './failure-record.js';
 import { NodeExecution } from './node-execution.js';
+import { LaunchSources } from './launch-sources.js';
 import { permitsOf, usesTempdb } from './node-limits.js';
 import type { RunScope } from './node-work.js';
 import type { AbortReason } from './outcome.js';
@@ -55,8 +56,9 @@ export class ExecutionRun {
     let staging: StagingEngine | undefined;
     try {
       staging = await this.#openStaging();
-      await refuseUnreachable(this.services.datasources, plan.pipeline, latch.signal);
-      await this.#runNodes(staging, result);
+      const sources = new LaunchSources(services.datasources, plan.pipeline.workspaceId, plan.sources);
+      await refuseUnreachable(services.datasources, sources.names, latch.signal);
+      await this.#runNodes({ staging, result, sources });
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -78,9 +80,9 @@ export class ExecutionRun {
     return await this.services.staging.create(plan.executionId, { memory: plan.memory, signal: latch.signal });
   }
 
-  async #runNodes(staging: StagingEngine | undefined, result: ResultWriter): Promise<void> {
+  async #runNodes(means: Pick<RunScope, 'staging' | 'result' | 'sources'>): Promise<void> {
     const { plan, latch } = this.state;
-    const nodes = new NodeExecution(this.state, this.#scope(staging, result), this.services);
+    const nodes = new NodeExecution(this.state, this.#scope(means), this.services);
     const scheduler = new Scheduler<PipelineNode>(
       plan.pipeline.document.nodes,
       this.services.board,
@@ -136,7 +138,7 @@ export class ExecutionRun {
     }
   }
 
-  #scope(staging: StagingEngine | undefined, result: ResultWriter): RunScope {
+  #scope(means: Pick<RunScope, 'staging' | 'result' | 'sources'>): RunScope {
     const { plan } = this.state;
     return {
       executionId: plan.executionId,
@@ -145,8 +147,7 @@ export class ExecutionRun {
       document: plan.pipeline.document,
       now: plan.clock.startedAt,
       templates: plan.templates,
-      staging,
-      result,
+      ...means,
       stream: plan.stream,
       startChild: (node, signal) => this.#startChild(node, signal),
       confirmOwnership: () => this.services.ownership.confirm(this),

@@ -36,6 +36,11 @@ export function datasourcesOf(node: PipelineNode): string[] {
   return names;
 }
 
+/** Datasources of all its nodes, each once. */
+export function sourcesOf({ nodes }: Pick<PipelineDocument, 'nodes'>): string[] {
+  return [...new Set(nodes.flatMap(datasourcesOf))];
+}
+
 /**
  * Datasources a node needs a permit of before it starts. A PIPELINE node needs none (contract 02 §4): it would hold its
  * target's while its child's nodes wait for theirs.

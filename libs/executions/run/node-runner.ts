@@ -9,7 +9,7 @@ import type { StagingConnection } from '../staging/staging-connection.js';
 import { runChildNode } from '../family/child-node.js';
 import { refuseOtherClass, renderNode } from './node-statement.js';
 import type { LeaseHolder } from './lease-holder.js';
-import { liveDatasource, refuseReadonly } from './live-datasource.js';
+import { refuseReadonly } from './live-datasource.js';
 import type { NodeBudget } from './node-budget.js';
 import { statementSeconds, type NodeTimeSettings } from './node-limits.js';
 import { enter, NodeOutputs, stagingOf } from './node-output.js';
@@ -40,8 +40,7 @@ export class NodeRunner {
 
   async #runSql(task: NodeTask<SqlNode>, budget: NodeBudget, leases: LeaseHolder): Promise<NodeYield> {
     const { node, scope } = task;
-    const record =
-      node.source === TEMPDB ? undefined : await liveDatasource(this.datasources, node.source, scope.workspaceId);
+    const record = node.source === TEMPDB ? undefined : await scope.sources.forRead(node.source);
     const dialect = record?.dialect ?? 'DUCKDB';
     task.trace.dialect = dialect;
     budget.limitStatement(statementSeconds(node, scope.document, record?.queryTimeoutSeconds ?? null, this.settings));

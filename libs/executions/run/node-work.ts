@@ -6,6 +6,7 @@ import type { StartedChild } from '../family/child-launcher.js';
 import type { ChildStream } from '../family/child-stream.js';
 import type { ResultWriter, StoredResult } from '../results/result-writer.js';
 import type { StagingEngine } from '../staging/staging-engine.js';
+import type { LaunchSources } from './launch-sources.js';
 import type { NodeProgress } from './node-progress.js';
 
 /** What the nodes of one run share. */
@@ -19,6 +20,7 @@ export interface RunScope {
   readonly now: string;
   /** Every pinned template, read once at launch; by `refKey`. */
   readonly templates: ReadonlyMap<string, TemplateClosure>;
+  readonly sources: LaunchSources;
   /** Present when a node reads or writes tempdb. */
   readonly staging: StagingEngine | undefined;
   /** Where the caller node's rows go, unless the run is a child. */

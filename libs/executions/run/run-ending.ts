@@ -14,9 +14,13 @@ export interface TerminalOutcome {
   status: 'SUCCESS' | 'FAILED' | 'ABORTED';
   /** Of a FAILED run, and of one whose end this instance could not record. */
   failure?: FailureRecord;
+  /** The end is not in the row, nor in the trail: somebody else has written it, or will. */
+  unrecorded?: true;
   reason?: AbortReason;
   /** Of a run with a caller node; rows are read from the result. */
   dataReady?: DataReady;
+  /** All of its rows, where they are few enough to be kept here: JSON arrays in UTF-8, joined by line feeds. */
+  rows?: Uint8Array;
 }
 
 /** The end of a run: result published and read again, one terminal transaction, then the events (contract 02 §3, §6.4). */
@@ -36,7 +40,6 @@ export class RunEnding {
     }
     try {
       const published = await this.services.results.publish(plan.executionId, delivered, plan.resultTtlSeconds);
-      await this.services.results.verify(plan.executionId, delivered);
       latch.set({ kind: 'success' });
       return this.#dataReady(published);
     } catch (error) {
@@ -52,7 +55,8 @@ export class RunEnding {
     if (outcome.kind !== 'success') stats.abortRest();
     const at = this.state.now();
     const events = log.prepare(this.#events(outcome, at, dataReady));
-    const record = this.#record(outcome, at, [...log.unsavedInTable(), ...events], dataReady);
+    const { status, ...rest } = this.#record(outcome, at, [...log.unsavedInTable(), ...events], dataReady);
+    const record = { status, ...rest, audited: plan.trail?.ended(status) };
     this.state.ended = true;
     this.services.progress.forget(this.state);
     const result = await this.services.terminal.write(record);
@@ -63,7 +67,7 @@ export class RunEnding {
       status: record.status,
       ...(outcome.kind === 'failed' ? { failure: outcome.error } : {}),
       ...(outcome.kind === 'aborted' ? { reason: outcome.reason } : {}),
-      ...(dataReady && outcome.kind === 'success' ? { dataReady } : {}),
+      ...(dataReady && outcome.kind === 'success' ? { dataReady, ...this.#rows() } : {}),
     };
   }
 
@@ -124,6 +128,11 @@ export class RunEnding {
     if (latch.set({ kind: 'failed', error: record, nodeId }) && nodeId !== null) stats.failAfterwards(nodeId, record);
   }
 
+  #rows(): Pick<TerminalOutcome, 'rows'> {
+    const whole = this.state.delivered?.stored.whole;
+    return whole ? { rows: whole } : {};
+  }
+
   #dataReady({ expiresAt, ttlSeconds }: PublishedResult): DataReady {
     const { plan, delivered } = this.state;
     const { columns, warnings, stored } = delivered!;
@@ -168,6 +177,6 @@ export class RunEnding {
     const { errorDetail, baseUrl } = this.services.settings;
     const error = new PenstockError('pipeline.execution.aborted', { details: { reason } });
     const failure = failureRecord(error, { correlationId, baseUrl, detail: errorDetail });
-    return { executionId, status: 'ABORTED', failure };
+    return { executionId, status: 'ABORTED', failure, unrecorded: true };
   }
 }

@@ -3,6 +3,8 @@ import { Clock, newId } from '#libs/kernel';
 import { storeContract } from '../../../test/fixtures/transient-store-contract.js';
 import { MemoryTransientStore } from './memory-transient-store.js';
 
+const OPEN = { ttlSeconds: 60, sealed: false };
+
 class HandClock extends Clock {
   ms = Date.parse('2026-03-01T12:00:00Z');
 
@@ -57,7 +59,7 @@ describe('the store in memory is bounded', () => {
     expect(store.bytes).toBeLessThanOrEqual(MAX);
     expect(await store.countChunks(id)).toBe(9);
     await expect(
-      store.appendEvents(newId(), [{ eventId: 1, type: 't', timestamp: 'x', payload: 'y'.repeat(20_000) }], 60),
+      store.appendEvents(newId(), [{ eventId: 1, type: 't', timestamp: 'x', payload: 'y'.repeat(20_000) }], OPEN),
     ).rejects.toMatchObject({ reason: 'full' });
     await store.publishResult(
       id,
@@ -96,7 +98,7 @@ describe('the store in memory is bounded', () => {
     await store.claim(key, { executionId: id, requestHash: 'h' }, 60);
     await store.acquire('slots', 'u', id, 1, 60);
     await store.requestCancel(id, 'cancelled', 60);
-    await store.appendEvents(id, [{ eventId: 1, type: 't', timestamp: 'x', payload: '{}' }], 60);
+    await store.appendEvents(id, [{ eventId: 1, type: 't', timestamp: 'x', payload: '{}' }], OPEN);
     expect(store.bytes).toBeGreaterThan(0);
     await store.release(key, id);
     await store.releaseLease('slots', 'u', id);

@@ -4,6 +4,7 @@ import {
   CHANNELS,
   TransientStore,
   type ClaimKey,
+  type EventLogExpiry,
   type FailureLock,
   type IdempotencyClaim,
   type InstanceBeat,
@@ -88,9 +89,15 @@ export class MemoryTransientStore extends TransientStore {
     this.#claims.release(key, executionId);
   }
 
-  async beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void> {
+  async beginResult(
+    executionId: string,
+    drainTtlSeconds: number,
+    first?: Uint8Array,
+    signal?: AbortSignal,
+  ): Promise<void> {
     this.#enter(signal);
     this.#results.begin(executionId, drainTtlSeconds);
+    if (first) this.#results.putChunk(executionId, 0, first);
   }
 
   async putChunk(executionId: string, index: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
@@ -135,16 +142,13 @@ export class MemoryTransientStore extends TransientStore {
   async appendEvents(
     executionId: string,
     events: readonly LoggedEvent[],
-    ttlSeconds: number,
+    { ttlSeconds, sealed }: EventLogExpiry,
     signal?: AbortSignal,
   ): Promise<void> {
     this.#enter(signal);
     this.#logs.append(executionId, events, ttlSeconds);
-  }
-
-  async sealEvents(executionId: string, signal?: AbortSignal): Promise<void> {
-    this.#enter(signal);
-    this.#logs.seal(executionId);
+    if (sealed) this.#logs.seal(executionId);
+    if (events.length > 0) this.#bus.publish(CHANNELS.events, executionId);
   }
 
   async readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]> {

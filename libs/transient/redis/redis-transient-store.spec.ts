@@ -46,9 +46,9 @@ describeWithProgram('redis-server', 'the store on Redis', (program) => {
         300,
       );
       await store.beginResult('e2', 900);
-      await store.appendEvents('e1', [{ eventId: 1, type: 'execution_started', timestamp: 't', payload: '{}' }], 4200);
-      await store.appendEvents('e2', [{ eventId: 1, type: 'execution_started', timestamp: 't', payload: '{}' }], 4200);
-      await store.sealEvents('e1');
+      const started = { eventId: 1, type: 'execution_started', timestamp: 't', payload: '{}' };
+      await store.appendEvents('e1', [started], { ttlSeconds: 4200, sealed: true });
+      await store.appendEvents('e2', [started], { ttlSeconds: 4200, sealed: false });
       await store.requestCancel('e1', 'cancelled', 600);
       await store.acquire('slots', 'u1', 'e1', 10, 45);
       await store.acquire('sse', 'u1', 's1', 10, 45);

@@ -5,6 +5,7 @@ import {
   CHANNELS,
   TransientStore,
   type ClaimKey,
+  type EventLogExpiry,
   type FailureLock,
   type IdempotencyClaim,
   type InstanceBeat,
@@ -89,8 +90,14 @@ export class RedisTransientStore extends TransientStore {
     await this.#run(scripts.release, [keys.claim(key)], [executionId], signal);
   }
 
-  async beginResult(executionId: string, drainTtlSeconds: number, signal?: AbortSignal): Promise<void> {
-    await this.#run(scripts.beginResult, resultKeys(executionId), [drainTtlSeconds], signal);
+  async beginResult(
+    executionId: string,
+    drainTtlSeconds: number,
+    first?: Uint8Array,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const args = first ? [drainTtlSeconds, first] : [drainTtlSeconds];
+    await this.#run(scripts.beginResult, resultKeys(executionId), args, signal);
   }
 
   async putChunk(executionId: string, index: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
@@ -138,16 +145,12 @@ export class RedisTransientStore extends TransientStore {
   async appendEvents(
     executionId: string,
     events: readonly LoggedEvent[],
-    ttlSeconds: number,
+    { ttlSeconds, sealed }: EventLogExpiry,
     signal?: AbortSignal,
   ): Promise<void> {
-    if (events.length === 0) return;
     const fields = events.flatMap(({ eventId, type, timestamp, payload }) => [eventId, type, timestamp, payload]);
-    await this.#run(scripts.appendEvents, [keys.events(executionId)], [ttlSeconds, ...fields], signal);
-  }
-
-  async sealEvents(executionId: string, signal?: AbortSignal): Promise<void> {
-    await this.#ask(() => this.redis.expire(keys.events(executionId), SEALED_EVENTS_SECONDS), signal);
+    const args = [ttlSeconds, sealed ? SEALED_EVENTS_SECONDS : '', CHANNELS.events, executionId, ...fields];
+    await this.#run(scripts.appendEvents, [keys.events(executionId)], args, signal);
   }
 
   async readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]> {

@@ -45,10 +45,11 @@ if held and cjson.decode(held).execution_id == ARGV[1] then return redis.call('D
 return 0
 `);
 
-/** KEYS rows, meta; ARGV TTL in seconds. The field \`begun\` stands until the result is published. */
+/** KEYS rows, meta; ARGV TTL in seconds, bytes of the first chunk if there are any. The field \`begun\` stands until the result is published. */
 export const beginResult = new Script(`
 redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('HSET', KEYS[1], 'begun', '')
+if ARGV[2] then redis.call('HSET', KEYS[1], 0, ARGV[2]) end
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 `);
 
@@ -75,24 +76,29 @@ export const countChunks = new Script(`
 return redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'begun')
 `);
 
-/** KEYS stream; ARGV TTL in seconds, then id, type, time, payload of each event. */
+/**
+ * KEYS stream; ARGV TTL in seconds, TTL of a sealed log or nothing, channel, execution, then id, type, time, payload of
+ * each event.
+ */
 export const appendEvents = new Script(`
 local lasts = {${LAST_EVENTS.map((name) => `['${name}'] = true`).join(', ')}}
 local last = 0
 if redis.call('EXISTS', KEYS[1]) == 1 then
   local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
   if newest[1] then
-    if lasts[newest[1][2][2]] then return end
-    last = tonumber(string.match(newest[1][1], '^%d+'))
+    if lasts[newest[1][2][2]] then last = math.huge end
+    last = math.max(last, tonumber(string.match(newest[1][1], '^%d+')))
   end
 end
-for at = 2, #ARGV, 4 do
+for at = 5, #ARGV, 4 do
   if tonumber(ARGV[at]) > last then
     redis.call('XADD', KEYS[1], ARGV[at] .. '-0', 'e', ARGV[at + 1], 't', ARGV[at + 2], 'd', ARGV[at + 3])
     last = tonumber(ARGV[at])
   end
 end
 redis.call('EXPIRE', KEYS[1], ARGV[1], 'NX')
+if ARGV[2] ~= '' then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
+if #ARGV > 4 then redis.call('PUBLISH', ARGV[3], ARGV[4]) end
 `);
 
 /** KEYS flag; ARGV reason, TTL in seconds, channel, execution. */
