@@ -2,7 +2,7 @@ import type { DuckDBAppender } from '@duckdb/node-api';
 import { PenstockError } from '#libs/kernel';
 import { MAX_STAGED_DIGITS, measuredType, type Column, type ColumnBatch } from '#libs/typesystem';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { chunkOf } from './chunk-writer.js';
+import { TableChunk } from './chunk-writer.js';
 import { engineFailure, EngineFailure } from './engine-failure.js';
 import { quoteName, refuseBadLabels } from './labels.js';
 import { stagedColumn, type StagedColumn } from './staged-column.js';
@@ -36,11 +36,12 @@ export async function stageRows(
   let appender: DuckDBAppender | undefined;
   try {
     appender = await connection.appender(SCHEMA, table, signal);
+    const chunk = new TableChunk(columns);
     let rows = 0;
     for (;;) {
       const batch = await source.next();
       if (!batch) break;
-      append(appender, columns, batch);
+      append(appender, chunk, batch);
       rows += batch.rowCount;
       options.onBatch?.(batch, rows);
       await nextTurn();
@@ -91,10 +92,10 @@ function isConflict(error: unknown): boolean {
   return error instanceof EngineFailure && error.kind === 'conflict';
 }
 
-function append(appender: DuckDBAppender, columns: readonly StagedColumn[], batch: ColumnBatch): void {
-  const chunk = chunkOf(columns, batch);
+function append(appender: DuckDBAppender, chunk: TableChunk, batch: ColumnBatch): void {
+  const filled = chunk.of(batch);
   try {
-    appender.appendDataChunk(chunk);
+    appender.appendDataChunk(filled);
   } catch (error) {
     throw engineFailure(error);
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DuckDBInstance, INTEGER, VARCHAR, type DuckDBConnection } from '@duckdb/node-api';
 import { Utf8Texts, type StringVector, type Utf8Vector } from '#libs/typesystem';
-import { chunkOf } from './chunk-writer.js';
+import { TableChunk } from './chunk-writer.js';
 import type { StagedColumn } from './staged-column.js';
 
 const COLUMN: StagedColumn = { name: 't', sqlType: 'VARCHAR', type: VARCHAR, sizedAtEnd: false };
@@ -43,6 +43,7 @@ function nullsOf(texts: readonly (string | null)[]): Uint8Array {
 async function stored(batches: readonly (StringVector | Utf8Vector)[]) {
   await connection.run('CREATE OR REPLACE TABLE texts (t VARCHAR, n INTEGER)');
   const appender = await connection.createAppender('texts');
+  const chunk = new TableChunk([COLUMN, NUMBER]);
   let row = 0;
   for (const vector of batches) {
     const rowCount = vector.nulls.length;
@@ -53,7 +54,7 @@ async function stored(batches: readonly (StringVector | Utf8Vector)[]) {
       data: numbers,
       nulls: new Uint8Array(rowCount),
     };
-    appender.appendDataChunk(chunkOf([COLUMN, NUMBER], { rowCount, vectors: [vector, second] }));
+    appender.appendDataChunk(chunk.of({ rowCount, vectors: [vector, second] }));
   }
   appender.closeSync();
   const rows = await (await connection.run('SELECT t FROM texts ORDER BY n')).getRows();
@@ -104,7 +105,7 @@ describe('texts into the engine', () => {
     data.put(0, Buffer.from([0xff, ...Buffer.from('and a tail that is long')]), 0, 24);
     data.put(1, Buffer.from('well-formed and longer than inline'), 0, 34);
     const vector: Utf8Vector = { layout: 'utf8', type: { type: 'STRING' }, data, nulls: new Uint8Array(2) };
-    expect(() => chunkOf([COLUMN], { rowCount: 2, vectors: [vector] })).toThrow('well-formed UTF-8');
+    expect(() => new TableChunk([COLUMN]).of({ rowCount: 2, vectors: [vector] })).toThrow('well-formed UTF-8');
   });
 
   it('of two columns are kept apart, whichever comes first', async () => {
@@ -120,7 +121,7 @@ describe('texts into the engine', () => {
       data: numbers,
       nulls: new Uint8Array(2048),
     };
-    const chunk = chunkOf([COLUMN, NUMBER, COLUMN], {
+    const chunk = new TableChunk([COLUMN, NUMBER, COLUMN]).of({
       rowCount: 2048,
       vectors: [asUtf8(left), between, asStrings(right)],
     });

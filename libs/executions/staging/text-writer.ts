@@ -1,12 +1,13 @@
 import duckdb from '@duckdb/node-bindings';
-import type { DuckDBVarCharVector } from '@duckdb/node-api';
-import { MAX_BATCH_ROWS, type StringVector, type Utf8Vector } from '#libs/typesystem';
+import { MAX_BATCH_ROWS, type BinaryVector, type StringVector, type Utf8Vector } from '#libs/typesystem';
 
 /** A text of the engine: its length in 4 bytes, then up to 12 bytes inline, or 4 of a prefix and the address of all. */
 const ENTRY_BYTES = 16;
 const ENTRY_WORDS = 4;
 const INLINE_BYTES = 12;
 const TWO_TO_32 = 4_294_967_296;
+/** Offsets are 32 bits wide. */
+const MAX_BYTES = 2 ** 31 - 1;
 
 /** Used within one call: the engine copies it. */
 const entries = new ArrayBuffer(MAX_BATCH_ROWS * ENTRY_BYTES);
@@ -20,13 +21,36 @@ interface Texts {
 }
 
 /**
- * Gives a chunk's text column its values. All texts enter the engine by one call, as one long text that the vector
- * keeps; each row's entry then points into it. One call a text costs several times as much.
+ * Gives a text column its values. All texts enter the engine by one call, as one long text that the vector keeps; each
+ * row's entry then points into it. One call a text costs several times as much.
  */
-export function writeTexts(target: DuckDBVarCharVector, source: Utf8Vector | StringVector, rows: number): void {
-  const texts = source.layout === 'utf8' ? source.data : encoded(source, rows);
-  const { bytes, ends } = texts;
-  const { vector } = target as unknown as { vector: duckdb.Vector };
+export function writeTexts(target: duckdb.Vector, source: Utf8Vector | StringVector, rows: number): void {
+  write(target, source.layout === 'utf8' ? source.data : encoded(source, rows), rows);
+}
+
+/** The same for a column of bytes, which the engine keeps alike. */
+export function writeBytes(target: duckdb.Vector, { data, nulls }: BinaryVector, rows: number): void {
+  const ends = new Int32Array(rows);
+  const values: Uint8Array[] = [];
+  let at = 0;
+  for (let row = 0; row < rows; row++) {
+    if (!nulls[row]) {
+      values.push(data[row]!);
+      at += data[row]!.length;
+      if (at > MAX_BYTES) throw new RangeError('the bytes of one column in one batch take more than 2 GiB');
+    }
+    ends[row] = at;
+  }
+  write(target, { bytes: Buffer.concat(values, at), ends }, rows);
+}
+
+/** Gives every row the empty text: nothing is left of what the vector held before. */
+export function writeNothing(target: duckdb.Vector, rows: number): void {
+  entryWords.fill(0, 0, rows * ENTRY_WORDS);
+  duckdb.copy_data_to_vector(target, 0, entries, 0, rows * ENTRY_BYTES);
+}
+
+function write(vector: duckdb.Vector, { bytes, ends }: Texts, rows: number): void {
   const address = rows === 0 ? 0 : kept(vector, bytes, ends[rows - 1]!);
   let start = 0;
   for (let row = 0; row < rows; row++) {
@@ -43,7 +67,9 @@ export function writeTexts(target: DuckDBVarCharVector, source: Utf8Vector | Str
       entryWords[word + 3] = Math.floor(at / TWO_TO_32);
     } else {
       // The engine compares inline texts with their padding, so that has to be zeros.
-      entryWords.fill(0, word + 1, word + ENTRY_WORDS);
+      entryWords[word + 1] = 0;
+      entryWords[word + 2] = 0;
+      entryWords[word + 3] = 0;
       const inline = row * ENTRY_BYTES + 4;
       for (let i = 0; i < length; i++) entryBytes[inline + i] = bytes[start + i]!;
     }
