@@ -13,7 +13,7 @@ export interface WorkOptions {
 }
 
 export interface ReadOptions extends WorkOptions {
-  /** Rows per batch, at most 2,048. */
+  /** Rows per fetch, at most 2,048; a batch may hold those of more than one. */
   fetchSize: number;
 }
 
@@ -34,7 +34,8 @@ export interface MappingWarning {
 }
 
 /**
- * A streaming read. `next` gives a batch of at most 2,048 rows, or null at a clean end only: a stream that was cut, killed
+ * A streaming read. `next` gives a batch of at most 2,048 rows, which is the caller's until it asks for the next one: its
+ * vectors may be filled again. It gives null at a clean end only: a stream that was cut, killed
  * or cancelled rejects (02 §5.2). `warnings` is complete once `next` gave null. `close` is idempotent and never rejects.
  */
 export interface Cursor {

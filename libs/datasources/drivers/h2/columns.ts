@@ -17,7 +17,7 @@ function eachText(
   nulls: Uint8Array,
   take: (row: number, text: string) => void,
 ): void {
-  for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
+  for (let row = from, at = column; row < to; row += 1, at += width) {
     const length = lengths[at]!;
     if (length < 0) nulls[row] = 1;
     else take(row, buffer.toString('utf8', starts[at]!, starts[at]! + length));

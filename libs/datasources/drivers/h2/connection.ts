@@ -10,7 +10,7 @@ import type {
 } from '../driver.js';
 import { oneStatement } from '../one-statement.js';
 import type { Canceller } from '../postgres/canceller.js';
-import { PostgresCursor, type CursorHost } from '../postgres/cursor.js';
+import { PostgresCursor, type CursorHost, type ReadProtocol } from '../postgres/cursor.js';
 import { exchange, exchangeWithoutRows, type ExchangeResult } from '../postgres/exchange.js';
 import {
   bind,
@@ -31,6 +31,7 @@ import { h2Failure } from './failure.js';
 import { readingStatement } from './read-gate.js';
 import { H2TableWriter } from './table-writer.js';
 
+const READING: ReadProtocol = { ending: 'ROLLBACK', tag: 'UPDATE 0', fetchesAtOnce: 1 };
 /** Longest QUERY_TIMEOUT. */
 const MOST_BACKSTOP_MS = 2_147_483_647;
 
@@ -68,7 +69,7 @@ export class H2Connection implements DriverConnection, CursorHost {
     await this.#limit(options);
     if (statement.sql.includes('@')) this.#marked = true;
     const columns = await this.stoppable(this.#beginRead(statement), signal);
-    const cursor = new PostgresCursor(this, columns, fetchSize, { statement: 'ROLLBACK', tag: 'UPDATE 0' });
+    const cursor = new PostgresCursor(this, columns, fetchSize, READING);
     cursor.start([]);
     return cursor;
   }

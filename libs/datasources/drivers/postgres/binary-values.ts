@@ -6,7 +6,10 @@ import { NOT_A_DECIMAL, type ColumnVector, type Utf8Vector } from '#libs/typesys
 import { DriverFailure } from '../driver-failure.js';
 import { numericText, readNumericInto } from './numeric.js';
 
-/** Where the values of a run of rows lie: `starts` and `lengths` are indexed `row * width + column`; length −1 = NULL. */
+/**
+ * Where the values of a run of rows lie: `starts` and `lengths` are indexed `(row - from) * width + column`; length −1 =
+ * NULL.
+ */
 export interface RowRun {
   buffer: Buffer;
   starts: Int32Array;
@@ -54,7 +57,7 @@ function eachValue(
   nulls: Uint8Array,
   take: (row: number, start: number, length: number) => void,
 ): void {
-  for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
+  for (let row = from, at = column; row < to; row += 1, at += width) {
     const length = lengths[at]!;
     if (length < 0) nulls[row] = 1;
     else take(row, starts[at]!, length);
@@ -73,7 +76,7 @@ const readInt2: ColumnReader = (run, column, vector) => {
 
 const readInt4: ColumnReader = ({ buffer, starts, lengths, width, from, to }, column, vector) => {
   const data = dataOf(vector, Int32Array);
-  for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
+  for (let row = from, at = column; row < to; row += 1, at += width) {
     if (lengths[at]! < 0) vector.nulls[row] = 1;
     else data[row] = int32At(buffer, starts[at]!);
   }
@@ -83,7 +86,7 @@ const readInt4: ColumnReader = ({ buffer, starts, lengths, width, from, to }, co
 const readInt8: ColumnReader = ({ buffer, starts, lengths, width, from, to }, column, vector) => {
   const data = dataOf(vector, BigInt64Array);
   const halves = new Int32Array(data.buffer, data.byteOffset, data.length * 2);
-  for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
+  for (let row = from, at = column; row < to; row += 1, at += width) {
     if (lengths[at]! < 0) vector.nulls[row] = 1;
     else {
       const start = starts[at]!;
@@ -107,7 +110,7 @@ const readFloat4: ColumnReader = (run, column, vector) => {
 const readFloat8: ColumnReader = ({ buffer, starts, lengths, width, from, to }, column, vector) => {
   const data = dataOf(vector, Float64Array);
   const halves = new Int32Array(data.buffer, data.byteOffset, data.length * 2);
-  for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
+  for (let row = from, at = column; row < to; row += 1, at += width) {
     if (lengths[at]! < 0) vector.nulls[row] = 1;
     else {
       const start = starts[at]!;
@@ -131,7 +134,7 @@ const readDate: ColumnReader = (run, column, vector) => {
 const readTimestamp: ColumnReader = ({ buffer, starts, lengths, width, from, to }, column, vector) => {
   const data = dataOf(vector, BigInt64Array);
   const halves = new Int32Array(data.buffer, data.byteOffset, data.length * 2);
-  for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
+  for (let row = from, at = column; row < to; row += 1, at += width) {
     if (lengths[at]! < 0) {
       vector.nulls[row] = 1;
       continue;
@@ -189,7 +192,7 @@ export const readText: ColumnReader = (run, column, vector) => {
   const before = texts.size;
   let wellFormed = true;
   const { buffer, starts, lengths, width, from, to } = run;
-  for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
+  for (let row = from, at = column; row < to; row += 1, at += width) {
     const length = lengths[at]!;
     if (length > 0) {
       const start = starts[at]!;
@@ -206,7 +209,7 @@ export const readText: ColumnReader = (run, column, vector) => {
 
 function replaceIllFormed({ buffer, starts, lengths, width, from, to }: RowRun, column: number, { data }: Utf8Vector) {
   data.rewind(from);
-  for (let row = from, at = from * width + column; row < to; row += 1, at += width) {
+  for (let row = from, at = column; row < to; row += 1, at += width) {
     const start = starts[at]!;
     const shown = Buffer.from(buffer.toString('utf8', start, start + Math.max(lengths[at]!, 0)));
     data.put(row, shown, 0, shown.length);
@@ -228,7 +231,7 @@ const readVoid: ColumnReader = ({ from, to }, _column, vector) => {
 /** A reader that first makes sure every value has the length its type says. */
 function fixed(length: number, read: ColumnReader): ColumnReader {
   return (run, column, vector) => {
-    for (let row = run.from, at = run.from * run.width + column; row < run.to; row += 1, at += run.width) {
+    for (let row = run.from, at = column; row < run.to; row += 1, at += run.width) {
       if (run.lengths[at]! >= 0) expectLength(run.lengths[at]!, length);
     }
     read(run, column, vector);

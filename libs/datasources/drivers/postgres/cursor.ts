@@ -7,12 +7,15 @@ import { describeResult, type ResultColumn } from './columns.js';
 import type { PostgresConnection } from './connection.js';
 import { exchange } from './exchange.js';
 import { bind, DESCRIBE_STATEMENT, execute, failureOf, FLUSH, MESSAGE, parse, query, SYNC } from './messages.js';
-import { RowBatch, rowIndex, type RowIndex } from './row-batch.js';
+import { RowBatch } from './row-batch.js';
 import { backstop } from './session-settings.js';
 import type { MessageConsumer, PostgresWire } from './wire.js';
 import { wireValue } from './wire-value.js';
 
-/** A batch aims at this many bytes: of wide rows fewer are asked for, so that memory is bounded by bytes too. */
+/**
+ * A batch aims at this many bytes, so that memory is bounded by bytes too: of wide rows fewer are asked for, and where
+ * they come behind narrow ones, the batch is given as it is and the server waits for its taker.
+ */
 const BATCH_BYTES = 4 * 1024 * 1024;
 /** Rows of the first slice, before the width of a row is known. */
 const FIRST_ROWS = 128;
@@ -56,42 +59,59 @@ export interface CursorHost {
   destroy(): void;
 }
 
-/** How the transaction around a read ends, and what the server answers when it ended well. */
-export interface ReadEnding {
-  statement: string;
+/** How a server is read from. */
+export interface ReadProtocol {
+  /** The statement that ends the transaction around a read, and what the server answers when it ended well. */
+  ending: string;
   tag: string;
+  /**
+   * Fetches asked for by one write, of which a batch is made: the server goes from one to the next without waiting for
+   * us. 1 = a server that would begin a read anew when its end is asked for once more.
+   */
+  fetchesAtOnce: number;
 }
 
-const COMMITTED: ReadEnding = { statement: 'COMMIT', tag: 'COMMIT' };
+const READING: ReadProtocol = { ending: 'COMMIT', tag: 'COMMIT', fetchesAtOnce: 2 };
 
 type State = 'reading' | 'paused' | 'finishing' | 'failing' | 'over';
 
+/**
+ * Two batches take turns: one is with the consumer until it asks for the next, the other is filled meanwhile. One more
+ * is made where a batch overflows before the one ahead of it is taken.
+ */
 export class PostgresCursor implements Cursor, MessageConsumer {
   readonly columns: readonly Column[];
   readonly warnings: readonly MappingWarning[];
   readonly #connection: CursorHost;
-  readonly #ending: ReadEnding;
+  readonly #protocol: ReadProtocol;
   readonly #results: readonly ResultColumn[];
   readonly #fetchSize: number;
-  readonly #index: RowIndex;
   #state: State = 'reading';
+  /** Rows asked for and not yet answered for, and in how many fetches. */
   #sliceRows: number;
+  #unanswered = 1;
   #batch: RowBatch;
-  #ready: ColumnBatch | null = null;
+  readonly #ready: RowBatch[] = [];
+  /** With the consumer. */
+  #lent: RowBatch | undefined;
+  readonly #spare: RowBatch[] = [];
+  /** Rows of the slice under way that went into batches before the one being filled. */
+  #givenOfSlice = 0;
+  /** The cursor was closed: what still comes is let go. */
+  #discarding = false;
   #slice = deferred<void>();
   #finish: Promise<void> | null = null;
   #failure: DriverFailure | null = null;
 
-  constructor(host: CursorHost, results: readonly ResultColumn[], fetchSize: number, ending: ReadEnding = COMMITTED) {
+  constructor(host: CursorHost, results: readonly ResultColumn[], fetchSize: number, protocol: ReadProtocol = READING) {
     this.#connection = host;
-    this.#ending = ending;
+    this.#protocol = protocol;
     this.#results = results;
     this.columns = results.map(({ column }) => column);
     this.warnings = results.flatMap(({ warning }) => (warning ? [warning] : []));
     this.#fetchSize = Math.min(fetchSize, MAX_BATCH_ROWS);
     this.#sliceRows = Math.min(FIRST_ROWS, this.#fetchSize);
-    this.#index = rowIndex(results.length, this.#fetchSize);
-    this.#batch = this.#newBatch();
+    this.#batch = this.#nextBatch();
   }
 
   start(binding: readonly Buffer[]): void {
@@ -99,13 +119,17 @@ export class PostgresCursor implements Cursor, MessageConsumer {
   }
 
   async next(signal: AbortSignal): Promise<ColumnBatch | null> {
-    await this.#connection.stoppable(this.#slice.promise, signal);
-    if (this.#ready) {
-      const batch = this.#ready;
-      this.#ready = null;
-      if (this.#state === 'paused') this.#resume(batch.rowCount);
-      return batch;
+    if (this.#lent) this.#spare.push(this.#lent);
+    this.#lent = undefined;
+    const turn = signal.aborted ? this.#restOfSlice() : this.#slice.promise;
+    await this.#connection.stoppable(turn, signal);
+    const batch = this.#ready.shift();
+    if (batch) {
+      this.#lent = batch;
+      if (this.#ready.length === 0) this.#goOn(batch);
+      return batch.finish();
     }
+    if (this.#failure) throw this.#failure;
     if (this.#finish) await this.#connection.stoppable(this.#finish, signal);
     if (signal.aborted) throw cancelled(signal);
     return null;
@@ -113,18 +137,20 @@ export class PostgresCursor implements Cursor, MessageConsumer {
 
   async close(): Promise<void> {
     const state = this.#state;
+    const rest = this.#restOfSlice();
     this.#state = 'over';
-    this.#ready = null;
-    if (state === 'reading' || state === 'failing') await this.#connection.abandon(this.#slice.promise);
+    if (state === 'reading' || state === 'failing') await this.#connection.abandon(rest);
     else if (state === 'paused') await exchange(this.#connection.wire, [SYNC]).then(nothing, nothing);
     else await this.#finish?.then(nothing, nothing);
   }
 
   message(type: number, buffer: Buffer, start: number, end: number): void {
     try {
-      if (type === MESSAGE.dataRow) this.#batch.add(buffer, start, end);
-      else if (type === MESSAGE.portalSuspended) this.#sliceDone('paused');
-      else if (type === MESSAGE.commandComplete || type === MESSAGE.emptyQuery) this.#lastSliceDone();
+      if (type === MESSAGE.dataRow) this.#row(buffer, start, end);
+      else if (type === MESSAGE.portalSuspended) this.#fetched(() => this.#sliceDone('paused'));
+      // A fetch behind the last row is answered with the end again.
+      else if (type === MESSAGE.commandComplete || type === MESSAGE.emptyQuery)
+        this.#fetched(() => this.#lastSliceDone());
       else if (type === MESSAGE.error) this.#failing(failureOf(buffer.subarray(start, end)));
       else if (type === MESSAGE.readyForQuery && this.#failure) this.closed(this.#failure);
     } catch (error) {
@@ -139,41 +165,81 @@ export class PostgresCursor implements Cursor, MessageConsumer {
   closed(failure: DriverFailure): void {
     this.#state = 'over';
     this.#connection.wire.release(this);
-    this.#slice.reject(this.#failure ?? failure);
+    // Rows that came before it are taken first, so it is kept for whoever asks behind them.
+    this.#failure ??= failure;
+    this.#slice.reject(this.#failure);
   }
 
-  #newBatch(previous?: RowBatch): RowBatch {
-    return new RowBatch(
-      this.columns,
-      this.#results.map(({ read }) => read),
-      this.#sliceRows,
-      this.#index,
-      previous,
-    );
+  #nextBatch(): RowBatch {
+    const batch =
+      this.#spare.pop() ??
+      new RowBatch(
+        this.columns,
+        this.#results.map(({ read }) => read),
+      );
+    return batch.begin(this.#sliceRows - this.#givenOfSlice);
   }
 
-  /** Asks for the next slice while the consumer works on the one it took. */
-  #resume(rows: number): void {
-    const wanted = Math.floor((rows * BATCH_BYTES) / Math.max(this.#batch.bytes, 1));
-    this.#sliceRows = Math.max(1, Math.min(wanted, this.#fetchSize));
-    this.#batch = this.#newBatch(this.#batch);
+  #row(buffer: Buffer, start: number, end: number): void {
+    if (this.#discarding) return;
+    this.#batch.add(buffer, start, end);
+    if (this.#batch.bytes < BATCH_BYTES || this.#givenOfSlice + this.#batch.rows === this.#sliceRows) return;
+    this.#connection.wire.pause();
+    this.#give();
+    this.#batch = this.#nextBatch();
+  }
+
+  #fetched(sliceDone: () => void): void {
+    this.#unanswered -= 1;
+    if (this.#unanswered === 0) sliceDone();
+  }
+
+  /** Everything that has come is taken: asks for the next slice, or hears the rest of one that was cut short. */
+  #goOn(taken: RowBatch): void {
+    this.#connection.wire.resume();
+    if (this.#state === 'finishing' || this.#state === 'over') return;
     this.#slice = deferred<void>();
+    if (this.#state !== 'paused') return;
+    const fitting = Math.floor((taken.rows * BATCH_BYTES) / Math.max(taken.bytes, 1));
+    const wanted = Math.max(1, Math.min(fitting, MAX_BATCH_ROWS));
+    const rows = Math.min(wanted, this.#fetchSize);
+    this.#unanswered = Math.min(Math.floor(wanted / rows), this.#protocol.fetchesAtOnce);
+    this.#sliceRows = rows * this.#unanswered;
+    this.#givenOfSlice = 0;
+    this.#batch = this.#nextBatch();
     this.#state = 'reading';
-    this.#connection.wire.exchange([execute(this.#sliceRows), FLUSH], this);
+    const fetches = new Array<Buffer>(this.#unanswered).fill(execute(rows));
+    this.#connection.wire.exchange([...fetches, FLUSH], this);
+  }
+
+  /** What a cancel waits for: settles with the answer to the slice, although rows of it may be there to be taken. */
+  #restOfSlice(): Promise<void> {
+    this.#discarding = true;
+    if (this.#ready.length > 0 && (this.#state === 'reading' || this.#state === 'failing'))
+      this.#slice = deferred<void>();
+    this.#connection.wire.resume();
+    return this.#slice.promise;
   }
 
   #sliceDone(state: State): void {
     this.#state = state;
-    if (this.#batch.rows > 0) this.#ready = this.#batch.finish();
+    if (this.#batch.rows > 0) this.#give();
+    this.#slice.resolve();
+  }
+
+  #give(): void {
+    this.#batch.flush();
+    this.#givenOfSlice += this.#batch.rows;
+    this.#ready.push(this.#batch);
     this.#slice.resolve();
   }
 
   /** The end of the transaction goes out at once; only its answer makes the end a clean one. */
   #lastSliceDone(): void {
     this.#connection.wire.release(this);
-    this.#finish = exchange(this.#connection.wire, [SYNC, query(this.#ending.statement)], 2).then(({ tag }) => {
+    this.#finish = exchange(this.#connection.wire, [SYNC, query(this.#protocol.ending)], 2).then(({ tag }) => {
       this.#state = 'over';
-      if (tag !== this.#ending.tag)
+      if (tag !== this.#protocol.tag)
         throw new DriverFailure('other', 'The server rolled the read back.', { driverCode: '25P02' });
     });
     this.#finish.catch(nothing);

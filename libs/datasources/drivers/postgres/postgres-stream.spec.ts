@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 import { createServer, type Server, type Socket } from 'node:net';
 
+import { encodeBatchRows } from '#libs/typesystem';
+
 import { DriverFailure } from '../driver-failure.js';
 import { collect, eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import type { PostgresConnection } from './connection.js';
@@ -24,7 +26,7 @@ describe('streams and failures of PostgreSQL', () => {
     await bench.close();
   });
 
-  it('200,000 rows come in batches of the fetch size, each asked for when the one before was taken', async () => {
+  it('200,000 rows come in batches of two fetches, each asked for when the one before was taken', async () => {
     const connection = await bench.connect();
     const cursor = await connection.openCursor(
       { sql: 'SELECT * FROM slow_source ORDER BY i', values: [] },
@@ -33,7 +35,8 @@ describe('streams and failures of PostgreSQL', () => {
     const { rows, batches } = await collect(cursor);
     expect(rows).toHaveLength(200_000);
     expect(rows.at(-1)).toBe('[200000,"row 200000"]');
-    expect(Math.max(...batches)).toBe(1000);
+    expect(batches.slice(0, 3)).toEqual([128, 2000, 2000]);
+    expect(Math.max(...batches)).toBe(2000);
     expect(await connection.reset()).toBe(true);
   });
 
@@ -53,9 +56,101 @@ describe('streams and failures of PostgreSQL', () => {
   it('wide rows are asked for in fewer at a time, so that memory follows bytes and not rows', async () => {
     const connection = await bench.connect();
     const { batches } = await rowsOf(connection, `SELECT repeat('x', 100000) FROM generate_series(1, 400) i`);
-    expect(batches[0]).toBe(128);
-    expect(Math.max(...batches.slice(1))).toBeLessThan(60);
+    expect(Math.max(...batches)).toBeLessThan(60);
     expect(batches.reduce((sum, rows) => sum + rows, 0)).toBe(400);
+  });
+
+  describe('wide rows behind narrow ones', () => {
+    /** 128 narrow rows let the reader ask for many; then each row has 200 KB. */
+    const WIDE = `SELECT i, repeat('x', CASE WHEN i > 128 THEN 200000 ELSE 1 END) AS wide FROM generate_series(1, 1000) i`;
+    const open = async (sql: string) => {
+      const connection = await bench.connect();
+      return {
+        connection,
+        cursor: await connection.openCursor({ sql, values: [] }, { fetchSize: 1000, signal: NEVER }),
+      };
+    };
+
+    it('are given as they come, some megabytes at a time, and none is lost or doubled', async () => {
+      const { connection, cursor } = await open(WIDE);
+      const { rows, batches } = await collect(cursor);
+      expect(rows.map((row) => Number(row.slice(1, row.indexOf(','))))).toEqual(
+        Array.from({ length: 1000 }, (_, index) => index + 1),
+      );
+      expect(rows.at(-1)).toHaveLength('[1000,""]'.length + 200_000);
+      expect(Math.max(...batches.slice(1))).toBeLessThan(30);
+      expect(await connection.reset()).toBe(true);
+    });
+
+    it('hold the server back while nobody takes them', async () => {
+      const { cursor } = await open(WIDE);
+      await cursor.next(NEVER);
+      const before = process.memoryUsage().rss;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+      await cursor.close();
+    });
+
+    it('an error behind them is told after them, and never taken for the end', async () => {
+      const { connection, cursor } = await open(
+        `SELECT 1 / (CASE WHEN i = 190 THEN 0 ELSE 1 END), repeat('x', CASE WHEN i > 128 THEN 200000 ELSE 1 END)
+           FROM generate_series(1, 1000) i`,
+      );
+      await expect(collect(cursor)).rejects.toMatchObject({ kind: 'other', driverCode: '22012' });
+      await expect(cursor.next(NEVER)).rejects.toMatchObject({ driverCode: '22012' });
+      await cursor.close();
+      expect(await connection.reset()).toBe(true);
+    });
+
+    it('a read that is given up while some of them wait is stopped in the server', async () => {
+      const slow = `SELECT repeat('x', 200000), pg_sleep(CASE WHEN i > 50 THEN 600 ELSE 0 END) FROM generate_series(1, 128) i`;
+      const closed = await open(slow);
+      await closed.cursor.next(NEVER);
+      await closed.cursor.close();
+      expect(await bench.running(watcher)).toEqual([]);
+      const abort = new AbortController();
+      const aborted = await open(slow);
+      await aborted.cursor.next(NEVER);
+      abort.abort();
+      await aborted.cursor.next(abort.signal).catch((error: unknown) => expect(error).toBeInstanceOf(DriverFailure));
+      expect(await bench.running(watcher)).toEqual([]);
+      expect(aborted.connection.usable).toBe(false);
+      await aborted.cursor.close();
+    });
+  });
+
+  it('a batch is its taker’s until the next is asked for, and then used again', async () => {
+    const connection = await bench.connect();
+    const cursor = await connection.openCursor(
+      { sql: `SELECT i, CASE WHEN i % 2 = 0 THEN 'row ' || i END FROM generate_series(1, 9000) i`, values: [] },
+      { fetchSize: 1000, signal: NEVER },
+    );
+    const seen: string[] = [];
+    for (let batch = await cursor.next(NEVER); batch; batch = await cursor.next(NEVER)) {
+      // The next one is on its way by now, and must not be written into this one.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      seen.push(...encodeBatchRows(cursor.columns, batch));
+    }
+    expect(seen).toEqual(
+      Array.from({ length: 9000 }, (_, index) => `[${index + 1},${index % 2 ? `"row ${index + 1}"` : 'null'}]`),
+    );
+    await cursor.close();
+  });
+
+  it.each([
+    ['rows that end with a fetch', 'SELECT i FROM generate_series(1, 1128) i', 1128],
+    ['rows that end with a batch', 'SELECT i FROM generate_series(1, 2128) i', 2128],
+    ['one row behind a batch', 'SELECT i FROM generate_series(1, 2129) i', 2129],
+    ['values', `VALUES ${Array.from({ length: 700 }, (_, index) => `(${index})`).join(',')}`, 700],
+    ['settings', 'SHOW ALL', -1],
+    ['a common table', 'WITH t AS (SELECT generate_series(1, 500) i) SELECT * FROM t', 500],
+  ])('each row comes once although two fetches are asked for at once: %s', async (_name, sql, expected) => {
+    const connection = await bench.connect();
+    const { rows } = await rowsOf(connection, sql);
+    expect(new Set(rows).size).toBe(rows.length);
+    if (expected >= 0) expect(rows).toHaveLength(expected);
+    else expect(rows.length).toBeGreaterThan(300);
+    expect(await connection.reset()).toBe(true);
   });
 
   it('what a DML returns is counted and let go, so that no statement fills the memory of the server', async () => {
@@ -128,7 +223,7 @@ describe('streams and failures of PostgreSQL', () => {
   it('closing a cursor early stops the query behind it', async () => {
     const connection = await bench.connect();
     const cursor = await connection.openCursor(
-      { sql: `SELECT i, pg_sleep(CASE WHEN i > 328 THEN 600 ELSE 0 END) FROM generate_series(1, 1000) i`, values: [] },
+      { sql: `SELECT i, pg_sleep(CASE WHEN i > 528 THEN 600 ELSE 0 END) FROM generate_series(1, 1000) i`, values: [] },
       { fetchSize: 200, signal: NEVER },
     );
     await cursor.next(NEVER);

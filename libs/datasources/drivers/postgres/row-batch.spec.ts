@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodeBatchRows, type Column } from '#libs/typesystem';
 import { readText } from './binary-values.js';
-import { RowBatch, rowIndex } from './row-batch.js';
+import { RowBatch } from './row-batch.js';
 
 const COLUMNS: Column[] = [{ name: 't', type: 'STRING' }];
 
@@ -15,7 +15,7 @@ function dataRow(value: Buffer | null): Buffer {
 
 /** Rows read in network chunks of `perChunk`, as wire text. */
 function read(values: readonly (Buffer | null)[], perChunk: number): unknown[] {
-  const batch = new RowBatch(COLUMNS, [readText], values.length, rowIndex(1, values.length));
+  const batch = new RowBatch(COLUMNS, [readText]).begin(values.length);
   for (let from = 0; from < values.length; from += perChunk) {
     const rows = values.slice(from, from + perChunk).map(dataRow);
     const chunk = Buffer.concat(rows);

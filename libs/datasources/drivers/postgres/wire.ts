@@ -25,6 +25,7 @@ export class PostgresWire {
   status: TransactionStatus = 'I';
   #consumer: MessageConsumer | null = null;
   #closed: DriverFailure | null = null;
+  #paused = false;
   /** Chunks of a message that is not complete yet, and how many bytes it takes. */
   #pending: Buffer[] = [];
   #pendingBytes = 0;
@@ -67,6 +68,18 @@ export class PostgresWire {
     });
   }
 
+  /** The server is heard no further than the chunk at hand: its rows wait in the network, and it waits with them. */
+  pause(): void {
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
   /** Sends one exchange's messages in a single write and makes `consumer` the reader of everything that follows. */
   exchange(messages: readonly Buffer[], consumer: MessageConsumer): void {
     if (this.#closed) {
@@ -96,7 +109,7 @@ export class PostgresWire {
 
   onSocketTimeout(milliseconds: number): void {
     this.#socket.setTimeout(milliseconds, () => {
-      if (!this.#consumer) return;
+      if (!this.#consumer || this.#paused) return;
       this.#close(
         new DriverFailure('connection', `The server sent nothing for ${milliseconds} ms.`, { driverCode: 'ETIMEDOUT' }),
       );
@@ -123,33 +136,44 @@ export class PostgresWire {
 
   #receive(chunk: Buffer): void {
     if (this.#closed) return;
-    let buffer = chunk;
-    if (this.#pendingBytes > 0) {
-      this.#pending.push(chunk);
-      this.#pendingBytes += chunk.length;
-      if (this.#pendingBytes < this.#needed) return;
-      // Joined once per incomplete message, however many chunks a large cell arrives in.
-      buffer = Buffer.concat(this.#pending, this.#pendingBytes);
-      this.#pending = [];
-      this.#pendingBytes = 0;
-    }
-    let at = 0;
-    while (buffer.length - at >= HEADER) {
-      const size = 1 + buffer.readUInt32BE(at + 1);
-      if (buffer.length - at < size) {
-        this.#keep(buffer, at, size);
-        return;
-      }
-      this.#dispatch(buffer[at]!, buffer, at + HEADER, at + size);
-      if (this.#closed) return;
+    let at = this.#pendingBytes === 0 ? 0 : this.#complete(chunk);
+    while (chunk.length - at >= HEADER && !this.#closed) {
+      const size = 1 + chunk.readUInt32BE(at + 1);
+      if (chunk.length - at < size) return this.#keep(chunk.subarray(at), size);
+      this.#dispatch(chunk[at]!, chunk, at + HEADER, at + size);
       at += size;
     }
-    if (at < buffer.length) this.#keep(buffer, at, HEADER);
+    if (at < chunk.length && !this.#closed) this.#keep(chunk.subarray(at), HEADER);
   }
 
-  #keep(buffer: Buffer, at: number, needed: number): void {
-    this.#pending = [at === 0 ? buffer : buffer.subarray(at)];
-    this.#pendingBytes = buffer.length - at;
+  /**
+   * Takes what the message under way still needs, and gives it on once it is whole; how many bytes were taken. Only that
+   * message is joined, once and however many chunks it arrives in: the rest of the chunk is read where it lies.
+   */
+  #complete(chunk: Buffer): number {
+    let taken = 0;
+    while (this.#pendingBytes > 0) {
+      const piece = chunk.subarray(taken, taken + this.#needed - this.#pendingBytes);
+      this.#pending.push(piece);
+      this.#pendingBytes += piece.length;
+      taken += piece.length;
+      if (this.#pendingBytes < this.#needed) return taken;
+      const message = Buffer.concat(this.#pending, this.#pendingBytes);
+      const size = 1 + message.readUInt32BE(1);
+      if (size > message.length) {
+        this.#keep(message, size);
+        continue;
+      }
+      this.#pending = [];
+      this.#pendingBytes = 0;
+      this.#dispatch(message[0]!, message, HEADER, size);
+    }
+    return taken;
+  }
+
+  #keep(begun: Buffer, needed: number): void {
+    this.#pending = [begun];
+    this.#pendingBytes = begun.length;
     this.#needed = needed;
     if (this.#nudge) this.#socket.write(this.#nudge);
   }
