@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 
 import { readJson, type JsonObject } from '#libs/kernel';
 import { MemoryTransientStore } from '#libs/transient';
+import type { Dialect } from '#libs/typesystem';
 
 import { startH2, type TestH2 } from '../../../test/fixtures/h2.js';
 import { startMariadb, type TestMariadb } from '../../../test/fixtures/mariadb.js';
@@ -9,6 +10,10 @@ import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/po
 import { describeWithProgram } from '../../../test/fixtures/programs.js';
 import { refusal } from '../datasource-scene.fixture.js';
 import { DatasourceBench, People } from '../datasources.fixture.js';
+import { DriverFailure } from '../drivers/driver-failure.js';
+import { NEVER } from '../drivers/driver.fixture.js';
+import { readBounded } from './bounded-read.js';
+import { WRITING_TRICKS } from './tricks.fixture.js';
 
 type Server = TestMariadb | TestH2;
 const texts = (rows: readonly { text: string }[]): string[] => rows.map(({ text }) => text);
@@ -78,6 +83,24 @@ function behavesOn(
 
   it('tells what the engine has gathered', async () => {
     expect(await bench.statistics.read(author, 'ds', { table: engine.orders })).toMatchObject(engine.statistics);
+  });
+
+  it('is asked without a look at the words, and refuses whatever writes, once more', async () => {
+    const state = async () => await server.sql(`SELECT CONCAT(COUNT(*), ' ', SUM(id)) FROM ${engine.orders}`);
+    const before = await state();
+    const taken: string[] = [];
+    for (const sql of WRITING_TRICKS[engine.dialect as Dialect]) {
+      const lease = await bench.pools.lease('ds', 'read', NEVER);
+      const bounds = { maxRows: 5, maxBytes: 10_000, timeoutMs: 10_000, signal: NEVER };
+      const refused = await readBounded(lease, { sql, values: [] }, bounds).then(
+        () => false,
+        (error: unknown) => error instanceof DriverFailure,
+      );
+      await lease.release('destroy');
+      if (!refused) taken.push(sql);
+      expect([sql, await state()]).toEqual([sql, before]);
+    }
+    expect(taken).toEqual([]);
   });
 
   it('writes nothing: the classifier refuses it, or the engine does', async () => {

@@ -99,6 +99,14 @@ describe('reading SQL Server', () => {
     ["SELECT * FROM OPENQUERY(other, 'DELETE t')", 'statement_refused'],
     ["SELECT * FROM OPENROWSET(BULK '/etc/passwd', SINGLE_CLOB) x", 'statement_refused'],
     ['SELECT NEXT VALUE FOR s', 'statement_refused'],
+    ['SELECT 1 REVERT', 'statement_refused'],
+    ["SELECT 1 SETUSER 'sa'", 'statement_refused'],
+    ['SELECT 1 RECEIVE TOP (1) * FROM q', 'statement_refused'],
+    ["SELECT 1 SEND ON CONVERSATION @h ('x')", 'statement_refused'],
+    ['SELECT 1 END CONVERSATION @h', 'statement_refused'],
+    ['SELECT 1 ADD SIGNATURE TO p BY CERTIFICATE c', 'statement_refused'],
+    ['SELECT 1 DISABLE TRIGGER ALL ON t', 'statement_refused'],
+    ["SELECT 1 WRITETEXT t.c @p N'x'", 'statement_refused'],
     ['WITH x AS (SELECT 1 a) DELETE FROM x', 'statement_refused'],
     ['SELECT 1; SELECT 2', 'multiple_statements'],
   ])('%s is never sent as a read', async (sql, reason) => {
@@ -107,13 +115,14 @@ describe('reading SQL Server', () => {
     expect(raw.asked).toEqual([]);
   });
 
-  it.each(["SELECT [delete], 'COMMIT' FROM [update] -- exec", 'SELECT a FROM t WITH (UPDLOCK) OPTION (MAXDOP 1)'])(
-    '%s is a read like any other',
-    async (sql) => {
-      const { connection } = await scripted(onSelect({ columns: NUMBERS, rows: [] }));
-      expect((await rowsOf(connection, sql)).rows).toEqual([]);
-    },
-  );
+  it.each([
+    'SELECT CASE WHEN send = 1 THEN 2 END AS conversation, disable, [receive] FROM t ORDER BY a OFFSET 1 ROW FETCH NEXT 5 ROWS ONLY',
+    "SELECT [delete], 'COMMIT' FROM [update] -- exec",
+    'SELECT a FROM t WITH (UPDLOCK) OPTION (MAXDOP 1)',
+  ])('%s is a read like any other', async (sql) => {
+    const { connection } = await scripted(onSelect({ columns: NUMBERS, rows: [] }));
+    expect((await rowsOf(connection, sql)).rows).toEqual([]);
+  });
 
   it('binds typed parameters by their names', async () => {
     const { raw, connection } = await scripted(onSelect({ columns: NUMBERS, rows: [] }));
