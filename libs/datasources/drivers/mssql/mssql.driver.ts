@@ -4,6 +4,7 @@ import type { MssqlLibrary } from './library.js';
 import { openMssql } from './open.js';
 import { mssqlOptions } from './options.js';
 import { MSSQL_JDBC } from './properties.js';
+import { mssqlStatistics } from './statistics.js';
 import { parseMssqlUrl } from './url.js';
 
 const DEFAULT_PORT = 1433;
@@ -16,6 +17,7 @@ export function mssqlDriver(library: MssqlLibrary): DialectDriver {
     credentialKinds: ['password', 'token'],
     poolDefaults: {},
     introspection: mssqlIntrospection,
+    statistics: mssqlStatistics,
     versionQuery: `SELECT CONCAT('SQL Server ', CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128)))`,
     urlPrefixes: ['jdbc:sqlserver:'],
     urlForm: 'jdbc:sqlserver://host[\\instance][:1433][;databaseName=…][;key=value…]',

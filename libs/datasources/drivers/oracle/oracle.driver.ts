@@ -4,6 +4,7 @@ import { oracleIntrospection } from './introspection.js';
 import { openOracle } from './open.js';
 import { oracleOptions } from './options.js';
 import { ORACLE_JDBC } from './properties.js';
+import { oracleStatistics } from './statistics.js';
 import { parseOracleUrl } from './url.js';
 
 export function oracleDriver(library: OracleLibrary): DialectDriver {
@@ -14,6 +15,7 @@ export function oracleDriver(library: OracleLibrary): DialectDriver {
     credentialKinds: ['password', 'token'],
     poolDefaults: {},
     introspection: oracleIntrospection,
+    statistics: oracleStatistics,
     versionQuery: `SELECT 'Oracle ' || MAX(version) FROM product_component_version`,
     urlPrefixes: ['jdbc:oracle:'],
     urlForm: 'jdbc:oracle:thin:@//host[:1521]/service, @host:port:SID, @tcps://host:port/service or @(DESCRIPTION=…)',
