@@ -1,6 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readJson, type JsonObject } from '#libs/kernel';
-import { ExecutionsBench, HEAVY, leftovers, milestones, NOTHING_LEFT } from './executions.fixture.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { readJson, SilentLogger, type JsonObject, type LogFields } from '#libs/kernel';
+import { MemoryTransientStore } from '#libs/transient';
+import { eventually } from '../../test/fixtures/eventually.js';
+import { ExecutionsBench, HEAVY, leftovers, milestones, NOTHING_LEFT, TestInstance } from './executions.fixture.js';
 
 let bench: ExecutionsBench;
 
@@ -60,6 +62,30 @@ describe('a run', () => {
     const page = await server.results.page(me, executionId, {});
     expect([page.schema.map(({ name }) => name), page.rows, page.total_rows]).toEqual([['one'], [], 0]);
     expect(await leftovers(server)).toEqual(NOTHING_LEFT);
+  });
+
+  it('tells the operator of a spill folder that does not go, and the run is none the worse for it', async () => {
+    const warnings: [string, LogFields | undefined][] = [];
+    const logger = new (class extends SilentLogger {
+      override warn(...told: unknown[]): void {
+        warnings.push(told as [string, LogFields | undefined]);
+      }
+    })();
+    const store = new MemoryTransientStore({ maxBytes: 1 << 20 });
+    const server = await TestInstance.start({ database: bench.db.database, store, logger });
+    const removal = jest.spyOn(server.instance.spill, 'remove').mockRejectedValue(new TypeError('EBUSY'));
+    const me = bench.workspace.principal();
+    const { executionId, finished } = await server.launch(
+      me,
+      await bench.workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]),
+    );
+    expect(await finished).toMatchObject({ status: 'SUCCESS' });
+    const told = await eventually('the folder is reported', () =>
+      warnings.find(([, fields]) => fields?.['execution_id'] === executionId),
+    );
+    expect(told[0]).toBe('pipeline.staging.cleanup_failed');
+    removal.mockRestore();
+    await server.stop();
   });
 
   it('stages, joins and delivers through tempdb, branches in parallel', async () => {

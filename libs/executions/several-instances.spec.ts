@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { readJson, type JsonObject } from '#libs/kernel';
 import { MemoryTransientStore, RedisTransientStore, type TransientStore } from '#libs/transient';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -85,6 +85,23 @@ function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
     await two.service.cancel(me, executionId);
     expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'cancelled' });
     expect((await watching).at(-1)).toMatchObject({ type: 'execution_aborted' });
+  });
+
+  it('says so when the owner is elsewhere and cannot be told, and the run goes on as if nobody had asked', async () => {
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([{ id: 'slow', sql: HEAVY }]);
+    const { executionId, finished } = await one.launch(me, pipeline);
+    await one.nodeStarts(me, executionId);
+    const deaf = jest.spyOn(opened.at(-1)!, 'requestCancel').mockRejectedValue(new TypeError('the store is away'));
+    await expect(two.service.cancel(me, executionId)).rejects.toMatchObject({
+      code: 'pipeline.execution.cancel_unavailable',
+      status: 503,
+    });
+    expect(await statusOf(executionId)).toBe('RUNNING');
+    // Its own instance needs no store to stop it.
+    await one.service.cancel(me, executionId);
+    expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'cancelled' });
+    deaf.mockRestore();
   });
 
   it('counts the slots of a person over both', async () => {

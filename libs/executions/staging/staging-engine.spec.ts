@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { PenstockError } from '#libs/kernel';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { MemoryBudget } from './memory-budget.js';
 import { NativeCallGate } from './native-call-gate.js';
 import { SpillFolders } from './spill-folders.js';
 import { idle } from '../executions.fixture.js';
+import { StagingEngine } from './staging-engine.js';
 import { StagingFactory, type StagingSettings } from './staging-factory.js';
 import { stagingAnswers, stagingSelfTest } from './staging-self-test.js';
 
@@ -43,6 +45,29 @@ describe('staging engine', () => {
   it('passes its own boot test: the walls around author SQL are real', async () => {
     await stagingSelfTest(factory(), factory({ maxSpillMb: 1 }));
     await stagingAnswers(factory(), signal);
+  });
+
+  it('fails its boot test by name when a wall is missing, so that no server starts on an engine that lets files out', async () => {
+    // An engine as the library opens it: nothing is locked.
+    const open = factory();
+    const bare = async (): Promise<StagingEngine> =>
+      new StagingEngine({
+        instance: await DuckDBInstance.create(':memory:'),
+        gate,
+        watch: undefined,
+        limitMb: 64,
+        spillLimitMb: 64,
+        maxConnections: 1,
+        closeGraceMs: 2000,
+        afterClose: () => Promise.resolve(),
+        onCleanupFailure: (error) => problems.push(error),
+      });
+    jest.spyOn(open, 'create').mockImplementation(bare);
+    await expect(stagingSelfTest(open, factory({ maxSpillMb: 1 }))).rejects.toMatchObject({
+      code: 'pipeline.staging.engine_unavailable',
+      details: { check: 'file read' },
+    });
+    await open.close();
   });
 
   it('gives back memory, connections and the spill folder when it closes, also after a spill', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readJson, writeJson, type JsonObject } from '#libs/kernel';
 import { PipelineTransfer } from '#libs/pipelines';
+import { TemplateTransfer } from '#libs/templates';
 import { createWorkspace, type TestWorkspace } from '../../../test/fixtures/authors.js';
 import { usePipelineBench } from '../../../test/fixtures/pipeline-bench.js';
 import { createDatasource, failuresOf, refusal } from '../../../test/fixtures/pipelines.js';
@@ -188,6 +189,25 @@ describe('a file that cannot be imported stores nothing and says why', () => {
       ['pipeline.import.missing_template', 'pipeline.nodes[0].template.id'],
       ['pipeline.import.missing_template', 'pipeline.nodes[1].template.id'],
     ]);
+  });
+
+  it('names a key of the organisation that the body binds and this deployment does not have, once for all nodes', async () => {
+    const { pipeline, templates } = await strange({
+      nodes: [bench.node(), bench.node({ id: 'm', output: { target: 'tempdb', table: 't' } })],
+    });
+    // A template alone may bind any key: which there are is asked where a pipeline runs it.
+    const { id, dialect, display_name, description } = templates[0]!;
+    const template = { id: `${String(id)}-org`, dialect, display_name, description, body: 'SELECT :org_cost_centre' };
+    await bench.instance.get(TemplateTransfer).import(elsewhere.principal(), sent({ templates: [template] }));
+    const { version: _version, body_hash: _hash, ...body } = pipeline;
+    const pin = { id: template.id, version: 1 };
+    const nodes = (body['nodes'] as JsonObject[]).map((node) => ({ ...node, template: pin }));
+    const before = await counts();
+    const error = await refusal(transfer.import(elsewhere.principal(), sent({ pipeline: { ...body, nodes } })));
+    expect([error.code, error.status]).toEqual(['pipeline.import.context_key_missing', 409]);
+    expect(error.details).toMatchObject({ context_keys: ['org_cost_centre'] });
+    expect(error.message).toContain('org_cost_centre');
+    expect(await counts()).toEqual(before);
   });
 
   it('takes a pin that is only a draft here for a missing one', async () => {
