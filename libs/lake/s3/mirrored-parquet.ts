@@ -8,6 +8,7 @@ import {
   type TableResolver,
   type TableScan,
 } from '../tables/table-scan.js';
+import { refuseUnseenTypes } from '../tables/stored-types.js';
 import { keyMatcher } from './key-pattern.js';
 import type { MirroredCopies } from './mirrored-copies.js';
 import type { StoredObject } from './s3-storage.js';
@@ -18,11 +19,18 @@ const GLOB = /[*?[]/;
 export class MirroredParquet implements TableResolver {
   constructor(private readonly copies: MirroredCopies) {}
 
-  async resolve({ location }: { location: string }, { signal }: ScanSurroundings): Promise<TableScan> {
+  async resolve({ location }: { location: string }, surroundings: ScanSurroundings): Promise<TableScan> {
+    const { signal } = surroundings;
     const parsed = parseLocation(location);
     if (typeof parsed === 'string' || parsed.scheme !== 's3') throw new TableProblem('The location is no S3 location.');
     const objects = await this.#matching(parsed.bucket, treePattern(parsed.key), signal);
     const { paths, directories, release } = await this.copies.hold(parsed.bucket, objects, signal);
+    try {
+      await refuseUnseenTypes(paths[0] as string, surroundings);
+    } catch (error) {
+      release();
+      throw error;
+    }
     const files = paths.map((path) => literal(plainPath(path)));
     return { ...parquetScan(`[${files.join(', ')}]`, { directories, paths: [] }), release };
   }

@@ -4,6 +4,8 @@ import type { FileRoots } from '#libs/datasources';
 
 import { fixedFolder, parseLocation, treePattern } from '../registry/location.js';
 import { refuseCrowds } from './file-walk.js';
+import { openablePaths } from './openable-paths.js';
+import { refuseUnseenTypes } from './stored-types.js';
 import {
   literal,
   plainPath,
@@ -20,7 +22,8 @@ export class ParquetFiles implements TableResolver {
     private readonly maxFiles: number,
   ) {}
 
-  async resolve({ location }: { location: string }, { signal }: ScanSurroundings): Promise<TableScan> {
+  async resolve({ location }: { location: string }, surroundings: ScanSurroundings): Promise<TableScan> {
+    const { signal, query } = surroundings;
     const parsed = parseLocation(location);
     if (typeof parsed === 'string' || parsed.scheme !== 'file')
       throw new TableProblem(`The location is no file location (${typeof parsed === 'string' ? parsed : 'scheme'}).`);
@@ -28,13 +31,17 @@ export class ParquetFiles implements TableResolver {
     const { folder, plain } = fixedFolder(pattern);
     if (plain) {
       const file = await this.#real(pattern, pattern);
-      return parquetScan(literal(plainPath(file)), { directories: [], paths: [file] });
+      await refuseUnseenTypes(file, surroundings);
+      return parquetScan(literal(plainPath(file)), openablePaths([file]));
     }
     const real = await this.#real(folder, `${folder}/x`);
     const rest = pattern.slice(folder === '/' ? 1 : folder.length + 1);
     await refuseCrowds(real, rest, this.maxFiles, signal);
     const inside = real === '/' ? '/' : `${real}/`;
-    return parquetScan(literal(`${plainPath(inside)}${rest}`), { directories: [inside], paths: [] });
+    const files = literal(`${plainPath(inside)}${rest}`);
+    const [first] = await query(`SELECT file FROM glob(${files}) ORDER BY file LIMIT 1`);
+    if (typeof first?.[0] === 'string') await refuseUnseenTypes(first[0], surroundings);
+    return parquetScan(files, { directories: [inside], paths: [] });
   }
 
   /** The real path, if what it leads to may be read. */
@@ -52,7 +59,11 @@ export class ParquetFiles implements TableResolver {
   }
 }
 
-/** @param files a literal, or a list of literals */
+/** @param files a literal, or a list of literals. Names of partitions keep their text: what else they are, a cast says. */
 export function parquetScan(files: string, allowed: Pick<TableScan, 'directories' | 'paths'>): TableScan {
-  return { sql: `SELECT * FROM read_parquet(${files}, hive_partitioning = true)`, files, ...allowed };
+  return {
+    sql: `SELECT * FROM read_parquet(${files}, hive_partitioning = true, hive_types_autocast = false)`,
+    files,
+    ...allowed,
+  };
 }

@@ -48,7 +48,9 @@ const NESTED: ReadonlySet<DuckDBTypeId> = new Set([
 function castOf(typeId: DuckDBTypeId): string | null {
   if (READABLE.has(typeId)) return null;
   if (NESTED.has(typeId)) return 'CAST(to_json(?) AS VARCHAR)';
-  if (typeId === DuckDBTypeId.TIME_TZ || typeId === DuckDBTypeId.TIME_NS) return 'CAST(? AS TIME)';
+  if (typeId === DuckDBTypeId.TIME_TZ) return 'CAST(? AS TIME)';
+  // A cast to TIME rounds, at the end of the day to a time that is none: the digits are cut instead (contract 01 §5.2).
+  if (typeId === DuckDBTypeId.TIME_NS) return 'CAST(left(CAST(? AS VARCHAR), 15) AS TIME)';
   return 'CAST(? AS VARCHAR)';
 }
 
