@@ -1,5 +1,6 @@
 import { PenstockError } from '#libs/kernel';
 import type { Column, EncodedRows } from '#libs/typesystem';
+import { ChunkRows } from './chunk-rows.js';
 import { compressChunk } from './result-chunk.js';
 import type { TransientStore } from '#libs/transient';
 
@@ -33,8 +34,10 @@ export interface StoredResult {
  * cap; what was stored is then discarded by the run.
  */
 export class ResultWriter {
-  /** Rows of the chunk that is being filled, in pieces as they came, and their bytes without line feeds. */
-  #pieces: Uint8Array[] = [];
+  /** The chunk that is being filled, and those that may be filled again. */
+  #rows = new ChunkRows();
+  readonly #spare: ChunkRows[] = [];
+  /** Of that chunk, without line feeds. */
   #chunkRows = 0;
   #chunkBytes = 0;
   #rowCount = 0;
@@ -60,7 +63,7 @@ export class ResultWriter {
     return this.#rowCount;
   }
 
-  /** Keeps the bytes until their chunk is closed: they must not change. Resolves when there is room for more. */
+  /** Copies the rows. Resolves when there is room for more. */
   async write({ bytes, ends }: EncodedRows): Promise<void> {
     let begin = 0;
     let pieceBegin = 0;
@@ -77,11 +80,11 @@ export class ResultWriter {
       this.#rowCount++;
       begin = end + 1;
       if (this.#chunkRows < CHUNK_ROWS && this.#chunkBytes < CHUNK_BYTES) continue;
-      this.#pieces.push(bytes.subarray(pieceBegin, end));
+      this.#rows.add(bytes, pieceBegin, end);
       await this.#flush();
       pieceBegin = begin;
     }
-    if (pieceBegin < begin) this.#pieces.push(bytes.subarray(pieceBegin, begin - 1));
+    if (pieceBegin < begin) this.#rows.add(bytes, pieceBegin, begin - 1);
   }
 
   /** Waits until everything is stored. Returns what has to be published. */
@@ -107,16 +110,19 @@ export class ResultWriter {
   }
 
   async #flush(): Promise<void> {
-    const pieces = this.#pieces;
+    const chunk = this.#rows;
     const index = this.#chunkStarts.length - 1;
-    this.#pieces = [];
+    this.#rows = this.#spare.pop() ?? new ChunkRows();
     this.#chunkRows = 0;
     this.#chunkBytes = 0;
     while (this.#writes.size >= WRITES_IN_FLIGHT) await Promise.race(this.#writes);
     this.#raise();
-    const rows = joined(pieces);
-    this.#whole = index === 0 && rows.length <= KEPT_BYTES ? rows : undefined;
-    const write = this.#store(index, rows).finally(() => this.#writes.delete(write));
+    const { bytes } = chunk;
+    this.#whole = index === 0 && bytes.length <= KEPT_BYTES ? bytes.slice() : undefined;
+    const write = this.#store(index, bytes).finally(() => {
+      this.#writes.delete(write);
+      this.#spare.push(chunk.emptied());
+    });
     this.#writes.add(write);
   }
 
@@ -158,13 +164,6 @@ export class ResultWriter {
 }
 
 const NOTHING = new Uint8Array();
-const LINE_FEED = Uint8Array.of(10);
-
-/** A line feed between two pieces, as between two rows of one. */
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  if (pieces.length === 1) return pieces[0]!;
-  return Buffer.concat(pieces.flatMap((piece, index) => (index === 0 ? [piece] : [LINE_FEED, piece])));
-}
 
 function tooLarge(maxBytes: number, bytes: number): PenstockError {
   return new PenstockError('result.too_large', {

@@ -13,26 +13,37 @@ import {
   type Column,
   type ColumnBatch,
   type ColumnVector,
-  type Utf8Vector,
 } from '#libs/typesystem';
 
 /**
- * One chunk as a batch. The columns are those `readableColumns` describes, so every vector here is of one of the few
- * types its projection leaves.
+ * Reads chunks as batches. The columns are those `readableColumns` describes, so every vector here is of one of the few
+ * types its projection leaves. The vectors are filled again by each chunk: making them anew costs more than filling them.
  */
-export function batchOf(columns: readonly Column[], chunk: DuckDBDataChunk): ColumnBatch {
-  const { rowCount } = chunk;
-  const vectors = columns.map((column, ordinal) => read(column, chunk.getColumnVector(ordinal), rowCount));
-  return { rowCount, vectors };
+export class ChunkReader {
+  readonly #columns: readonly Column[];
+  #vectors: ColumnVector[] = [];
+  #room = 0;
+
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns;
+  }
+
+  /** The chunk's rows, until the next call. */
+  batchOf(chunk: DuckDBDataChunk): ColumnBatch {
+    const { rowCount } = chunk;
+    const sources = this.#columns.map((_, ordinal) => chunk.getColumnVector(ordinal));
+    if (rowCount > this.#room) {
+      this.#vectors = this.#columns.map((column, ordinal) => emptyVector(column, sources[ordinal]!, rowCount));
+      this.#room = rowCount;
+    }
+    this.#vectors.forEach((vector, ordinal) => read(vector, sources[ordinal]!, rowCount));
+    return { rowCount, vectors: this.#vectors };
+  }
 }
 
-function read(column: Column, source: DuckDBVector, rows: number): ColumnVector {
-  const vector =
-    column.type === 'STRING' && source instanceof DuckDBVarCharVector
-      ? utf8Vector(column, rows)
-      : createVector(column, rows);
+function read(vector: ColumnVector, source: DuckDBVector, rows: number): void {
   const { nulls } = vector;
-  readNulls(source, nulls, rows);
+  if (vector.layout !== 'null') readNulls(source, nulls, rows);
   switch (vector.layout) {
     case 'null':
       break;
@@ -67,6 +78,7 @@ function read(column: Column, source: DuckDBVector, rows: number): ColumnVector 
       break;
     }
     case 'utf8':
+      vector.data.rewind(0);
       readStrings(source as DuckDBVarCharVector, nulls, rows, vector.data);
       break;
     case 'string':
@@ -79,11 +91,11 @@ function read(column: Column, source: DuckDBVector, rows: number): ColumnVector 
       break;
     }
   }
-  return vector;
 }
 
-function utf8Vector(type: Column, rows: number): Utf8Vector {
-  return { layout: 'utf8', type, data: new Utf8Texts(rows, rows * 16), nulls: new Uint8Array(rows) };
+function emptyVector(column: Column, source: DuckDBVector, rows: number): ColumnVector {
+  if (column.type !== 'STRING' || !(source instanceof DuckDBVarCharVector)) return createVector(column, rows);
+  return { layout: 'utf8', type: column, data: new Utf8Texts(rows, rows * 16), nulls: new Uint8Array(rows) };
 }
 
 interface Validity {
@@ -94,6 +106,7 @@ interface Validity {
 /** The engine's validity bits, 64 rows a word; no words at all when nothing is null. */
 function readNulls(source: DuckDBVector, nulls: Uint8Array, rows: number): void {
   const { data, offset } = (source as unknown as { validity: Validity }).validity;
+  nulls.fill(0, 0, rows);
   if (!data) return;
   for (let row = 0; row < rows; row++) {
     const bit = offset + row;

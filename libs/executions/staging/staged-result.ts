@@ -1,7 +1,7 @@
 import { PenstockError } from '#libs/kernel';
 import type { Column, ColumnBatch } from '#libs/typesystem';
 import { batchBytes } from './batch-bytes.js';
-import { batchOf } from './chunk-reader.js';
+import { ChunkReader } from './chunk-reader.js';
 import { quoteName } from './labels.js';
 import { readableColumn } from './readable-column.js';
 import { INTERNAL_SCHEMA } from './staging-engine.js';
@@ -23,7 +23,7 @@ export interface StagedResult {
   /** Labels as the author wrote them. */
   readonly columns: readonly Column[];
   readonly rowCount: number;
-  /** Batches in the query's own order. */
+  /** Batches in the query's own order, each the caller's until it asks for the next. */
   batches(signal: AbortSignal): AsyncGenerator<ColumnBatch, void, void>;
   /** Frees the rows. Never rejects because of an aborted run. */
   drop(): Promise<void>;
@@ -49,13 +49,14 @@ export async function materialise(
     rowCount,
     drop: async () => void (await connection.run(`DROP TABLE IF EXISTS ${table}`, NEVER)),
     batches: async function* (reading) {
+      const reader = new ChunkReader(columns);
       let read = 0;
       for (let from = 0, size = FIRST_ROWS; from < rowCount;) {
         const range = `rowid >= ${from} AND rowid < ${from + size}`;
         const result = await connection.run(`SELECT ${projection} FROM ${table} WHERE ${range}`, reading);
         let bytes = 0;
         for (let index = 0; index < result.chunkCount; index++) {
-          const batch = batchOf(columns, result.getChunk(index));
+          const batch = reader.batchOf(result.getChunk(index));
           read += batch.rowCount;
           bytes += batchBytes(batch);
           yield batch;

@@ -5,7 +5,7 @@ import { ByteWriter } from './byte-writer.js';
 import { cellBytes } from './cell-bytes.js';
 import type { ColumnBatch } from './column-batch.js';
 
-/** Rows as UTF-8 JSON arrays, a line feed between two (it stands nowhere else). */
+/** Rows as UTF-8 JSON arrays, a line feed between two (it stands nowhere else). Good until the encoder is used again. */
 export interface EncodedRows {
   bytes: Uint8Array;
   /** Offset behind each row; the next row begins one byte further. */
@@ -14,11 +14,13 @@ export interface EncodedRows {
 
 /**
  * Encodes batches for the result store (contract 02 §6.4): the hot path of storing. Values without a wire form are
- * null and counted by column in `issues`. One encoder per result: it learns how much room a batch takes.
+ * null and counted by column in `issues`. One encoder per result, whose rows are written over by the next batch: memory
+ * of this size that is made anew for each costs more than the writing.
  */
 export class RowEncoder {
   readonly #columns: readonly Column[];
-  #capacity = 64 * 1024;
+  readonly #out = new ByteWriter(FIRST_BYTES);
+  #ends = new Uint32Array(0);
 
   constructor(columns: readonly Column[]) {
     this.#columns = columns;
@@ -31,10 +33,12 @@ export class RowEncoder {
         message: `A batch of ${vectors.length} columns came for a result of ${this.#columns.length}.`,
       });
     }
-    const out = new ByteWriter(this.#capacity);
+    const out = this.#out;
+    out.at = 0;
     const cells = vectors.map((vector) => cellBytes(vector, out));
     const nulls = vectors.map((vector) => vector.nulls);
-    const ends = new Uint32Array(rowCount);
+    if (this.#ends.length < rowCount) this.#ends = new Uint32Array(rowCount);
+    const ends = this.#ends.subarray(0, rowCount);
     for (let row = 0; row < rowCount; row++) {
       out.reserve(2);
       if (row > 0) out.byte(LINE_FEED);
@@ -54,10 +58,12 @@ export class RowEncoder {
       out.byte(CLOSE);
       ends[row] = out.at;
     }
-    this.#capacity = Math.max(this.#capacity, Math.ceil(out.at * 1.1));
     return { bytes: out.bytes.subarray(0, out.at), ends };
   }
 }
+
+/** Most results are a few rows. */
+const FIRST_BYTES = 4 * 1024;
 
 const LINE_FEED = 10;
 const COMMA = 44;
