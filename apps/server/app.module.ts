@@ -2,11 +2,11 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { AuditModule } from '#libs/audit';
 import { ChecksModule, ReleaseCheckGate } from '#libs/checks';
-import { DatasourceReferences, DatasourcesModule, FurtherDrivers } from '#libs/datasources';
+import { DatasourceReferences, DatasourcesModule, DeclaredTables, FurtherDrivers } from '#libs/datasources';
 import { EndpointKeyBindingWriter, EndpointReferences, EndpointsModule } from '#libs/endpoints';
 import { PurgeExecutions, ExecutionsModule } from '#libs/executions';
 import { IdentityModule, KeyBindingWriter } from '#libs/identity';
-import { LakeDrivers, LakeEngineModule, LakeModule } from '#libs/lake';
+import { DeclaredLakeTables, LakeDrivers, LakeEngineModule, LakeModule } from '#libs/lake';
 import {
   ExecutionPurge,
   PipelineDatasourceReferences,
@@ -111,6 +111,7 @@ class WiringModule {
       { provide: KeyBindingWriter, useExisting: EndpointKeyBindingWriter },
       { provide: DatasourceReferences, useExisting: PipelineDatasourceReferences },
       { provide: FurtherDrivers, useExisting: LakeDrivers },
+      { provide: DeclaredTables, useExisting: DeclaredLakeTables },
       { provide: TemplatePins, useExisting: PipelineTemplatePins },
       { provide: ExecutionPurge, useExisting: PurgeExecutions },
       { provide: PublishedEndpointReferences, useExisting: EndpointReferences },
@@ -125,6 +126,7 @@ class WiringModule {
         KeyBindingWriter,
         DatasourceReferences,
         FurtherDrivers,
+        DeclaredTables,
         TemplatePins,
         ExecutionPurge,
         PublishedEndpointReferences,

@@ -6,6 +6,7 @@ import {
   DatasourceAccess,
   type DatasourceRecord,
   DriverFailure,
+  statementSecondsOf,
 } from '#libs/datasources';
 import { bindParameters, type CheckDeclaration, encodeContext, type PipelineDocument } from '#libs/pipelines';
 import { lexSql, splitRow, type TypedValue } from '#libs/typesystem';
@@ -76,7 +77,7 @@ export class CheckRunner {
     binds: ReadonlyMap<string, TypedValue>,
     { document, signal }: CheckPlan,
   ): Promise<Judgement> {
-    const seconds = document.settings.queryTimeoutSeconds ?? source.queryTimeoutSeconds ?? this.#timeoutSeconds;
+    const seconds = document.settings.queryTimeoutSeconds ?? statementSecondsOf(source) ?? this.#timeoutSeconds;
     const bounds = { maxRows: rowsToRead(check.expected), maxBytes: MAX_BYTES, timeoutMs: seconds * 1000, signal };
     try {
       return judge(check.expected, observation(await this.probe.read(source, { sql: check.sql, binds }, bounds)));

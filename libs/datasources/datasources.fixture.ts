@@ -33,6 +33,7 @@ import { DatasourcePools } from './pool/datasource-pools.js';
 import { AuthorAct } from './probe/author-act.js';
 import { AuthorRead } from './probe/author-read.js';
 import { BoundedProbe } from './probe/bounded-probe.js';
+import type { DeclaredTables } from './bootstrap/declared-tables.js';
 import { ProbeSlots } from './probe/probe-slots.js';
 import { RowPreview } from './probe/row-preview.js';
 import { SqlProbe } from './probe/sql-probe.js';
@@ -68,6 +69,9 @@ export class DatasourceBench {
   readonly bootstrap: DatasourceBootstrap;
   readonly references = new StatedReferences();
   readonly repository = new DatasourceRepository();
+  readonly slots: ProbeSlots;
+  /** What the lake above does; a spec of its own puts it here. */
+  declare: DeclaredTables['register'] = () => Promise.resolve();
 
   private constructor(
     readonly db: TestDatabase,
@@ -112,10 +116,8 @@ export class DatasourceBench {
     this.catalogs = new CatalogReader(database, this.repository, this.pools, drivers, logger);
     this.introspection = new IntrospectionService(this.catalogs);
     this.statistics = new TableStatistics(this.catalogs);
-    this.reads = new AuthorRead(
-      new BoundedProbe(this.pools, drivers),
-      new AuthorAct(new ProbeSlots(store, logger), observer),
-    );
+    this.slots = new ProbeSlots(store, logger);
+    this.reads = new AuthorRead(new BoundedProbe(this.pools, drivers), new AuthorAct(this.slots, observer));
     this.preview = new RowPreview(this.catalogs, this.reads);
     this.probe = new SqlProbe(this.catalogs, this.reads);
     this.access = new DatasourceAccess(database, this.repository, this.pools, drivers);
@@ -129,6 +131,7 @@ export class DatasourceBench {
       this.pools,
       keys,
       actor,
+      { register: (...declared) => this.declare(...declared) },
       this.config,
       logger,
     );

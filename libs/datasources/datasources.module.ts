@@ -82,6 +82,7 @@ import { TableStatistics } from './statistics/table-statistics.js';
     DatasourceService,
     DriverRegistry,
     IntrospectionService,
+    ProbeSlots,
     RowPreview,
     SourceFactory,
     SqlProbe,

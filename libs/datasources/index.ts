@@ -27,8 +27,10 @@ export type {
 export { KeyProvider, KeyRing, type SealingKey } from './credentials/key-ring.js';
 export { BootstrapRefused } from './bootstrap/bootstrap-file.js';
 export { DatasourceBootstrap } from './bootstrap/datasource-bootstrap.js';
+export { DeclaredTables, type LakeDeclaration } from './bootstrap/declared-tables.js';
 export { AuthorAct, sqlFacts } from './probe/author-act.js';
 export { AuthorRead } from './probe/author-read.js';
+export { ProbeSlots } from './probe/probe-slots.js';
 export { BoundedProbe } from './probe/bounded-probe.js';
 export type { PreviewView, ProbeColumn, ProbeView } from './probe/probe-view.js';
 export { RowPreview, type PreviewRequest } from './probe/row-preview.js';
@@ -68,4 +70,5 @@ export { duckdbFailure } from './drivers/duckdb/failure.js';
 export type { NativeCalls } from './drivers/duckdb/native-calls.js';
 export { FileRoots } from './file-roots.js';
 export { SourceFactory } from './source-factory.js';
+export { statementSecondsOf } from './statement-budget.js';
 export { UrlDefect } from './properties/url-defect.js';

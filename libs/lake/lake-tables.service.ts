@@ -49,12 +49,17 @@ export class LakeTablesService {
    * @throws 400 with every defect, or `datasource.validation.lake_table_unreadable`, nothing stored; 409
    *   `datasource.lake_table_duplicate`
    */
-  async register(principal: Principal, datasource: string, body: JsonObject): Promise<LakeTableView> {
+  async register(
+    principal: Principal,
+    datasource: string,
+    body: JsonObject,
+    gaveUp?: AbortSignal,
+  ): Promise<LakeTableView> {
     const record = await this.access.writable(principal, datasource);
     const fields = readTableFields(body);
     const present = await this.repository.all(this.db, record.name);
     if (present.some((table) => dottedName(table) === dottedName(fields))) throw duplicate(datasource, fields);
-    const [unreadable] = await this.preflight.unreadable(record, [fields]);
+    const [unreadable] = await this.preflight.unreadable(principal, record, [fields], gaveUp);
     if (unreadable) throw tableUnreadable(unreadable);
     const table = await this.db.transaction(async (tx) => {
       const inserted = await this.insert(tx, principal, datasource, fields);

@@ -16,6 +16,9 @@ import { DatasourceBench, People } from '../datasources/datasources.fixture.js';
 export { refusal } from '../datasources/datasource-scene.fixture.js';
 import { LakeAccess } from './lake-access.js';
 import { LakeDrivers } from './lake-drivers.js';
+import { DeclaredLakeTables } from './import/declared-lake-tables.js';
+import { LakeImportService } from './import/lake-import.service.js';
+import { Manifests } from './import/manifest.js';
 import { LakeTablesService } from './lake-tables.service.js';
 import { Preflight } from './preflight.js';
 import { LakeTableRepository } from './registry/lake-table.repository.js';
@@ -24,16 +27,16 @@ import { LakeTableRepository } from './registry/lake-table.repository.js';
 export class LakeBench {
   readonly repository = new LakeTableRepository();
   readonly tables: LakeTablesService;
+  readonly imports: LakeImportService;
   private constructor(readonly datasources: DatasourceBench) {
-    const { db, service, access, pools, sources } = datasources;
-    this.tables = new LakeTablesService(
-      db.database,
-      this.repository,
-      new LakeAccess(service, access),
-      new Preflight(sources),
-      pools,
-      new AuditLog(),
-    );
+    const { db, service, access, pools, sources, slots } = datasources;
+    const preflight = new Preflight(sources, slots);
+    const lakeAccess = new LakeAccess(service, access);
+    this.tables = new LakeTablesService(db.database, this.repository, lakeAccess, preflight, pools, new AuditLog());
+    const manifests = new Manifests(new EgressPolicy(egressRules(datasources.config)));
+    this.imports = new LakeImportService(db.database, this.repository, lakeAccess, preflight, manifests, this.tables);
+    const declared = new DeclaredLakeTables(db.database, this.repository, this.imports);
+    datasources.declare = (...declaration) => declared.register(...declaration);
   }
 
   static async start(

@@ -5,6 +5,7 @@ import { DatasourcesModule } from '#libs/datasources';
 import { EgressModule } from '#libs/egress';
 import { IdentityModule } from '#libs/identity';
 
+import { DeclaredLakeTables } from './import/declared-lake-tables.js';
 import { LakeImportService } from './import/lake-import.service.js';
 import { Manifests } from './import/manifest.js';
 import { LakeAccess } from './lake-access.js';
@@ -24,7 +25,7 @@ export class LakeEngineModule {}
 /** The registry of lake tables. */
 @Module({
   imports: [AuditModule, DatasourcesModule, EgressModule, IdentityModule, LakeEngineModule],
-  providers: [LakeAccess, LakeImportService, LakeTablesService, Manifests, Preflight],
-  exports: [LakeImportService, LakeTablesService],
+  providers: [DeclaredLakeTables, LakeAccess, LakeImportService, LakeTablesService, Manifests, Preflight],
+  exports: [DeclaredLakeTables, LakeImportService, LakeTablesService],
 })
 export class LakeModule {}

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
-import { DriverFailure, SourceFactory, type DatasourceRecord } from '#libs/datasources';
-import { PenstockError } from '#libs/kernel';
+import { DriverFailure, ProbeSlots, SourceFactory, type DatasourceRecord } from '#libs/datasources';
+import { PenstockError, type Principal } from '#libs/kernel';
 
 import { LakeSource } from './engine/lake-source.js';
 import { dottedName, type LakeTableFields } from './registry/lake-table.js';
@@ -13,19 +13,45 @@ export interface UnreadableTable {
   reason: string;
 }
 
-/** Reads a row of tables before they are registered, with the datasource's own credentials and limits (06 §10). */
+/** Engines are made for it, which is work: all of one call end after this. */
+const LONGEST_SECONDS = 300;
+
+/**
+ * Reads a row of tables before they are registered, with the datasource's own credentials and limits (06 §10). It counts
+ * as a probe of whoever asks: an engine takes memory.
+ */
 @Injectable()
 export class Preflight {
-  constructor(private readonly sources: SourceFactory) {}
+  constructor(
+    private readonly sources: SourceFactory,
+    private readonly slots: ProbeSlots,
+  ) {}
 
   /**
    * @returns the tables that cannot be read
-   * @throws 502 `pipeline.execution.datasource_unreachable` when no engine could be made at all
+   * @throws 502 `pipeline.execution.datasource_unreachable` when no engine could be made at all; 504
+   *   `pipeline.node.query_timeout` when all of them take too long, or nobody waits any more; 429 `rate_limit.exceeded`
    */
-  async unreadable(
+  unreadable(
+    principal: Principal,
     record: DatasourceRecord,
     tables: readonly LakeTableFields[],
-    signal: AbortSignal = new AbortController().signal,
+    gaveUp?: AbortSignal,
+  ): Promise<UnreadableTable[]> {
+    return this.slots.within(
+      principal.userId,
+      () => {
+        const limit = AbortSignal.timeout(LONGEST_SECONDS * 1000);
+        return this.#look(record, tables, gaveUp ? AbortSignal.any([gaveUp, limit]) : limit);
+      },
+      LONGEST_SECONDS,
+    );
+  }
+
+  async #look(
+    record: DatasourceRecord,
+    tables: readonly LakeTableFields[],
+    signal: AbortSignal,
   ): Promise<UnreadableTable[]> {
     const { source, scrubber } = await this.sources.sourceOf(record);
     try {
@@ -36,6 +62,12 @@ export class Preflight {
         return problem === null || !table ? [] : [{ index, table: dottedName(table), reason: scrubber.text(problem) }];
       });
     } catch (error) {
+      if (signal.aborted)
+        throw new PenstockError('pipeline.node.query_timeout', {
+          message: `The tables could not all be read within ${LONGEST_SECONDS} s; register fewer at a time.`,
+          details: { datasource: record.name, timeout_seconds: LONGEST_SECONDS },
+          cause: error,
+        });
       if (!(error instanceof DriverFailure)) throw error;
       const { message } = scrubber.failure(error) as DriverFailure;
       throw new PenstockError('pipeline.execution.datasource_unreachable', {

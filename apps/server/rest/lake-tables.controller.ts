@@ -1,8 +1,9 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import type { Principal } from '#libs/kernel';
 import { LakeImportService, LakeTablesService } from '#libs/lake';
 import { Caller } from '../http/caller.decorator.js';
+import { clientGone } from '../http/client-gone.js';
 import { bodyObject } from '../http/input.js';
 import { Describe, nothing } from '../http/describe.decorator.js';
 import { Operation } from '../http/operation.decorator.js';
@@ -14,6 +15,8 @@ const WRITE_ERRORS = [
   ...codesBelow('datasource.validation.lake_'),
   'datasource.validation.properties_invalid',
   'pipeline.execution.datasource_unreachable',
+  'pipeline.node.query_timeout',
+  'rate_limit.exceeded',
   'auth.session.required',
 ] as const;
 
@@ -42,8 +45,13 @@ export class LakeTablesController {
     answers: { 201: lakeTable },
     errors: [...WRITE_ERRORS, 'datasource.lake_table_duplicate'],
   })
-  register(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
-    return this.tables.register(caller, name, bodyObject(request));
+  register(
+    @Caller() caller: Principal,
+    @Param('name') name: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<unknown> {
+    return this.tables.register(caller, name, bodyObject(request), clientGone(response).signal);
   }
 
   @Post('tables/import')
@@ -54,8 +62,13 @@ export class LakeTablesController {
     answers: { 200: lakeImport },
     errors: [...WRITE_ERRORS, 'datasource.lake_table_duplicate'],
   })
-  import(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
-    return this.imports.import(caller, name, bodyObject(request));
+  import(
+    @Caller() caller: Principal,
+    @Param('name') name: string,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<unknown> {
+    return this.imports.import(caller, name, bodyObject(request), clientGone(response).signal);
   }
 
   @Delete('tables/:namespace/:table')

@@ -2,6 +2,8 @@ import { parseDocument } from 'yaml';
 
 import { ExactNumber, type JsonObject, type JsonValue } from '#libs/kernel';
 
+import type { LakeDeclaration } from './declared-tables.js';
+
 /** Why the bootstrap file stops the boot. Names the entry and the key, never a value. */
 export class BootstrapRefused extends Error {
   override readonly name = 'BootstrapRefused';
@@ -15,6 +17,8 @@ export interface BootstrapEntry {
   grants: readonly string[] | null;
   /** Environment variables its secret was read from, for the log. */
   secretVariables: readonly string[];
+  /** Tables of a lake that come with it. */
+  lake: LakeDeclaration | null;
 }
 
 const KEYS = [
@@ -32,6 +36,10 @@ const KEYS = [
   'properties',
   'global',
   'grants',
+  'tables',
+  'import_manifest',
+  'namespace',
+  'only_tables',
 ];
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
@@ -63,18 +71,68 @@ function readEntry(entry: unknown, index: number, environment: Environment): Boo
   }
   if (entry['global'] !== undefined && entry['global'] !== true)
     throw new BootstrapRefused(`${where}: global can only be true.`);
-  const { grants, ...body } = entry;
+  const { grants, tables, import_manifest: manifest, namespace, only_tables: only, ...body } = entry;
   if (grants !== undefined && !(Array.isArray(grants) && grants.every((name) => typeof name === 'string'))) {
     throw new BootstrapRefused(`${where}: grants is a list of workspace names.`);
   }
-  const filled = fill(body, where, environment) as JsonObject;
+  const filled = fill(withoutBlanks(body, environment), where, environment) as JsonObject;
+  const lake = declaredTables({ tables, manifest, namespace, only }, entry['dialect'], where);
   const secret = isRecord(entry['credential']) ? entry['credential']['secret'] : entry['password'];
   return {
     name: typeof filled['name'] === 'string' ? filled['name'] : '',
     body: { ...filled, global: true },
     grants: grants === undefined ? null : (grants as string[]),
+    lake: lake && { ...lake, body: fill(lake.body, where, environment) as JsonObject },
     secretVariables: typeof secret === 'string' ? [...secret.matchAll(PLACEHOLDER)].map(([, name]) => name ?? '') : [],
   };
+}
+
+interface TablesGiven {
+  tables: unknown;
+  manifest: unknown;
+  namespace: unknown;
+  only: unknown;
+}
+
+/** `tables`, or `import_manifest` with its qualifiers; of a lake only. @throws BootstrapRefused */
+function declaredTables(
+  { tables, manifest, namespace, only }: TablesGiven,
+  dialect: unknown,
+  where: string,
+): { body: Record<string, unknown>; only: string[] | null } | null {
+  const refuse = (why: string): BootstrapRefused => new BootstrapRefused(`${where}: ${why}`);
+  if ([tables, manifest, namespace, only].every((given) => given === undefined)) return null;
+  if (dialect !== 'LAKE') throw refuse('tables and import_manifest belong to the dialect LAKE.');
+  if (tables !== undefined) {
+    if ([manifest, namespace, only].some((given) => given !== undefined))
+      throw refuse('tables stands alone, without import_manifest, namespace and only_tables.');
+    if (!Array.isArray(tables) || tables.length === 0) throw refuse('tables is a list of at least one table.');
+    return { body: { tables }, only: null };
+  }
+  if (typeof manifest !== 'string' || manifest === '')
+    throw refuse('namespace and only_tables qualify import_manifest, the address of a manifest.');
+  const names = only ?? null;
+  if (names !== null && !(isListOfTexts(names) && names.length > 0))
+    throw refuse('only_tables is a list of at least one table name.');
+  return { body: { manifest_url: manifest, ...(namespace === undefined ? {} : { namespace }) }, only: names };
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+const ONE_PLACEHOLDER = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
+
+/** An option of the dialect that is one placeholder for nothing is left out: the same file serves with and without it. */
+function withoutBlanks(body: Record<string, unknown>, environment: Environment): Record<string, unknown> {
+  const properties = body['properties'];
+  const dialect = isRecord(properties) ? properties['dialect'] : undefined;
+  if (!isRecord(dialect)) return body;
+  const kept = Object.entries(dialect).filter(([, value]) => {
+    const name = typeof value === 'string' ? ONE_PLACEHOLDER.exec(value)?.[1] : undefined;
+    return name === undefined || environment[name] !== '';
+  });
+  return { ...body, properties: { ...(properties as object), dialect: Object.fromEntries(kept) } };
 }
 
 /** Replaces `${NAME}` in every text and gives numbers their exact form. */

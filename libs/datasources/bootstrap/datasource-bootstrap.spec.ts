@@ -25,6 +25,17 @@ describe('the datasources file', () => {
     ['datasources: [{name: a, credential: {kind: none}, global: false}]', /global/],
     ['datasources: [{name: a, credential: {kind: none}, grants: team}]', /grants/],
     ['datasources: [{name: a, credential: {kind: password, username: b, secret: "${NOT_SET}"}}]', /no NOT_SET/],
+    ['datasources: [{name: a, credential: {kind: none}, dialect: DUCKDB, tables: [{}]}]', /dialect LAKE/],
+    ['datasources: [{name: a, credential: {kind: none}, dialect: LAKE, tables: []}]', /at least one/],
+    ['datasources: [{name: a, credential: {kind: none}, dialect: LAKE, tables: [{}], import_manifest: x}]', /alone/],
+    ['datasources: [{name: a, credential: {kind: none}, dialect: LAKE, tables: [{}], namespace: x}]', /alone/],
+    ['datasources: [{name: a, credential: {kind: none}, dialect: LAKE, namespace: x}]', /qualify/],
+    ['datasources: [{name: a, credential: {kind: none}, dialect: LAKE, only_tables: [x]}]', /qualify/],
+    ['datasources: [{name: a, credential: {kind: none}, dialect: LAKE, import_manifest: ""}]', /qualify/],
+    [
+      'datasources: [{name: a, credential: {kind: none}, dialect: LAKE, import_manifest: x, only_tables: []}]',
+      /only_tables/,
+    ],
   ])('%j stops the boot', (text, message) => {
     expect(() => readBootstrapFile(text, {})).toThrow(message);
   });
@@ -40,6 +51,30 @@ describe('the datasources file', () => {
       body: { global: true, credential: { secret: 's${x}' }, properties: { jdbc: { ApplicationName: 'x-prod' } } },
     });
     expect(String(entry?.body['query_timeout_seconds'])).toBe('5');
+  });
+});
+
+describe('a lake in the datasources file', () => {
+  const read = (more: string, environment = {}) =>
+    readBootstrapFile(`datasources: [{name: a, credential: {kind: none}, dialect: LAKE, ${more}}]`, environment)[0];
+
+  it('brings its tables, or a manifest and which of it', () => {
+    expect(read('tables: [{name: t, location: "${AT}/t"}]', { AT: 's3://b' })?.lake).toEqual({
+      body: { tables: [{ name: 't', location: 's3://b/t' }] },
+      only: null,
+    });
+    expect(read('import_manifest: "https://x/m", namespace: n, only_tables: [t]')?.lake).toEqual({
+      body: { manifest_url: 'https://x/m', namespace: 'n' },
+      only: ['t'],
+    });
+    expect(read('readonly: true')?.lake).toBeNull();
+  });
+
+  it('drops an option that is one placeholder for nothing, and no other', () => {
+    const options = 'properties: {dialect: {endpoint: "${ENDPOINT}", region: "r${EMPTY}", threads: "2"}}';
+    expect(read(options, { ENDPOINT: '', EMPTY: '' })?.body['properties']).toEqual({
+      dialect: { region: 'r', threads: '2' },
+    });
   });
 });
 

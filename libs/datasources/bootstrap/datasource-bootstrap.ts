@@ -15,6 +15,7 @@ import { DatasourceService } from '../datasource.service.js';
 import type { DatasourceRecord } from '../datasource.js';
 import { GrantRepository } from '../grant.repository.js';
 import { DatasourcePools } from '../pool/datasource-pools.js';
+import { DeclaredTables } from './declared-tables.js';
 import { BootstrapRefused, readBootstrapFile, type BootstrapEntry } from './bootstrap-file.js';
 
 /** One boot at a time works through the file. */
@@ -38,6 +39,7 @@ export class DatasourceBootstrap implements OnApplicationBootstrap {
     private readonly pools: DatasourcePools,
     private readonly keys: KeyProvider,
     private readonly actor: SystemActor,
+    private readonly declared: DeclaredTables,
     config: Configuration,
     logger: Logger,
   ) {
@@ -80,11 +82,14 @@ export class DatasourceBootstrap implements OnApplicationBootstrap {
     if (!(await this.repository.isTaken(this.db, entry.name))) {
       await this.service.create(principal, entry.body);
       await this.#grant(principal, entry);
-      return;
     }
     const record = await this.repository.live(this.db, entry.name);
     // A deleted name stays deleted.
-    if (record) await this.#reconcile(principal, entry, record);
+    if (!record) return;
+    await this.#reconcile(principal, entry, record);
+    // Also of an earlier boot that ended between the two; of somebody else's datasource never.
+    if (entry.lake && record.createdBy === principal.userId)
+      await this.declared.register(principal, record, entry.lake);
   }
 
   async #grant(principal: Principal, { name, grants }: BootstrapEntry): Promise<void> {

@@ -15,7 +15,7 @@ export function wallClockSeconds(node: PipelineNode, settings: NodeTimeSettings)
   return Math.min(node.settings.timeoutSeconds ?? settings.nodeTimeoutSeconds, settings.nodeTimeoutMaxSeconds);
 }
 
-/** Bound of a node's statement: node, pipeline, datasource, then the default; the first one set wins. */
+/** Bound of a node's statement: node, pipeline, datasource or its dialect, then the default; the first one set wins. */
 export function statementSeconds(
   node: SqlNode,
   document: Pick<PipelineDocument, 'settings'>,

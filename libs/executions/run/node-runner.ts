@@ -1,4 +1,4 @@
-import type { BoundStatement, Cursor, DatasourceAccess } from '#libs/datasources';
+import { statementSecondsOf, type BoundStatement, type Cursor, type DatasourceAccess } from '#libs/datasources';
 import { isSqlNode, TEMPDB, type SqlNode } from '#libs/pipelines';
 import type { TemplateRenderer } from '#libs/templates';
 import { bindStatement, type Dialect, type TypedValue } from '#libs/typesystem';
@@ -43,7 +43,9 @@ export class NodeRunner {
     const record = node.source === TEMPDB ? undefined : await scope.sources.forRead(node.source);
     const dialect = record?.dialect ?? 'DUCKDB';
     task.trace.dialect = dialect;
-    budget.limitStatement(statementSeconds(node, scope.document, record?.queryTimeoutSeconds ?? null, this.settings));
+    budget.limitStatement(
+      statementSeconds(node, scope.document, record ? statementSecondsOf(record) : null, this.settings),
+    );
     const statement = await this.#statement(task, dialect, budget);
     return node.source === TEMPDB
       ? await this.#onTempdb(task, statement, budget, leases)

@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AuthorRead, DatasourceAccess, type DatasourceRecord, type PreviewView } from '#libs/datasources';
+import {
+  AuthorRead,
+  DatasourceAccess,
+  statementSecondsOf,
+  type DatasourceRecord,
+  type PreviewView,
+} from '#libs/datasources';
 import { authorise } from '#libs/identity';
 import { Clock, Configuration, newId, PenstockError, RawJson, type JsonObject, type Principal } from '#libs/kernel';
 import {
@@ -79,7 +85,7 @@ export class NodeTrial {
     const statement = await this.#rendered(found, node, source, trial, gaveUp);
     const common = { version: found.version, status: found.status, sampled_parameters: trial.sampled };
     const seconds = Math.min(
-      statementSeconds(node, found.document, source.queryTimeoutSeconds, this.#limits),
+      statementSeconds(node, found.document, statementSecondsOf(source), this.#limits),
       wallClockSeconds(node, this.#limits),
     );
     if (node.type !== 'DQL') {

@@ -4,6 +4,7 @@ import type { LakeTable, LakeTableFields } from '../registry/lake-table.js';
 import type { ViewOutcome } from '../registry/lake-table.repository.js';
 import { TableProblem } from '../tables/table-scan.js';
 import { LakeEngine, type EngineParts } from './lake-engine.js';
+import { TABLE_MS } from './views.js';
 
 /** What a source asks of the registry of its datasource. */
 export interface SourceRegistry {
@@ -19,8 +20,6 @@ export interface SourceSettings {
   storageAnswers(tables: readonly LakeTable[], signal: AbortSignal): Promise<void>;
 }
 
-/** How long a table may take that is looked at before it is registered. */
-const PREFLIGHT_MS = 30_000;
 /** One row is enough to know that a table can be read. */
 const ROWS = 1;
 
@@ -69,8 +68,7 @@ export class LakeSource implements ConnectionSource {
    * @returns what is wrong with each, null for nothing
    */
   async preflight(tables: readonly LakeTableFields[], signal: AbortSignal): Promise<(string | null)[]> {
-    const patience = AbortSignal.timeout(PREFLIGHT_MS * Math.ceil(tables.length / 4));
-    const whole = AbortSignal.any([signal, patience, this.#closed.signal]);
+    const whole = AbortSignal.any([signal, this.#closed.signal]);
     const candidates = tables.map((fields, index) => candidate(fields, index));
     const engine = await LakeEngine.open(await this.#settings.parts(), candidates, whole);
     try {
@@ -130,12 +128,16 @@ function candidate(fields: LakeTableFields, index: number): LakeTable {
   return { ...fields, id: String(index), registeredBy: '', registeredAt: '', lastError: null, lastErrorAt: null };
 }
 
-async function firstRowProblem(engine: LakeEngine, sql: string, signal: AbortSignal): Promise<string | null> {
+async function firstRowProblem(engine: LakeEngine, sql: string, whole: AbortSignal): Promise<string | null> {
+  const patience = AbortSignal.timeout(TABLE_MS);
+  const signal = AbortSignal.any([whole, patience]);
   const connection = await engine.connect(signal);
   try {
     await connection.catalog({ sql: `SELECT 1 FROM (SELECT * FROM (${sql}) LIMIT ${ROWS})`, values: [] }, signal);
     return null;
   } catch (error) {
+    whole.throwIfAborted();
+    if (patience.aborted) return `A row could not be read within ${TABLE_MS / 1000} s.`;
     if (error instanceof DriverFailure || error instanceof TableProblem) return error.message;
     throw error;
   } finally {

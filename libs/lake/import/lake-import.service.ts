@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 
+import type { DatasourceRecord } from '#libs/datasources';
 import { validationError, type JsonObject, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 
 import { LakeAccess } from '../lake-access.js';
 import { LakeTablesService } from '../lake-tables.service.js';
 import { Preflight } from '../preflight.js';
-import { dottedName, lakeTableView, type LakeTableView } from '../registry/lake-table.js';
+import { dottedName, lakeTableView, type LakeTableFields, type LakeTableView } from '../registry/lake-table.js';
 import { LakeTableRepository } from '../registry/lake-table.repository.js';
 import { readImportBody, readTableList } from './import-body.js';
 import { Manifests } from './manifest.js';
@@ -37,19 +38,39 @@ export class LakeImportService {
    * @throws 400 with every defect at its place in the list, unreadable tables too; 400 `lake_manifest_url_forbidden`;
    *   409 when somebody registers one of the names meanwhile. Nothing is stored then
    */
-  async import(principal: Principal, datasource: string, body: JsonObject): Promise<LakeImportView> {
+  async import(
+    principal: Principal,
+    datasource: string,
+    body: JsonObject,
+    gaveUp?: AbortSignal,
+  ): Promise<LakeImportView> {
     const record = await this.access.writable(principal, datasource);
+    return await this.importInto(principal, record, body, { gaveUp });
+  }
+
+  /**
+   * As {@link import}, into a datasource that the caller has judged.
+   *
+   * @param limits.only names of the list's tables that are wanted; one that is not in it is a defect
+   */
+  async importInto(
+    principal: Principal,
+    record: DatasourceRecord,
+    body: JsonObject,
+    { only = null, gaveUp }: { only?: readonly string[] | null; gaveUp?: AbortSignal },
+  ): Promise<LakeImportView> {
+    const { name: datasource } = record;
     const request = readImportBody(body);
     const list =
       request.from === 'list'
         ? { tables: request.tables, shared: request }
-        : fromManifest(await this.manifests.fetch(record, request.url), request.namespace);
-    const wanted = readTableList(list.tables, list.shared);
+        : fromManifest(await this.manifests.fetch(record, request.url, gaveUp), request.namespace);
+    const wanted = chosen(readTableList(list.tables, list.shared), only);
     const present = new Map(
       (await this.repository.all(this.db, datasource)).map((table) => [dottedName(table), table]),
     );
     const fresh = wanted.filter((fields) => !present.has(dottedName(fields)));
-    const unreadable = fresh.length > 0 ? await this.preflight.unreadable(record, fresh) : [];
+    const unreadable = fresh.length > 0 ? await this.preflight.unreadable(principal, record, fresh, gaveUp) : [];
     if (unreadable.length > 0)
       throw validationError(
         unreadable.map(({ index, table, reason }) => ({
@@ -73,6 +94,21 @@ export class LakeImportService {
       already_registered_count: already.length,
     };
   }
+}
+
+function chosen(tables: readonly LakeTableFields[], only: readonly string[] | null): readonly LakeTableFields[] {
+  if (only === null) return tables;
+  const missing = only.filter((name) => !tables.some((table) => table.name === name));
+  if (missing.length > 0)
+    throw validationError(
+      missing.map((name) => ({
+        code: 'datasource.lake_table_not_found',
+        path: 'only_tables',
+        message: `The manifest has no table "${name}".`,
+        details: { table: name },
+      })),
+    );
+  return tables.filter((table) => only.includes(table.name));
 }
 
 /** What the request says of the namespace beats the manifest. */

@@ -48,11 +48,11 @@ export class LakeResolver {
   @RootField('lake_table.manage')
   @Cost(LIVE_COST)
   async registerLakeTable(
-    @Context('principal') caller: Principal,
+    @Context() { principal, deadline }: OperationContext,
     @Args('input') { datasource, namespace, name, format, location, partitionColumn }: RegisterLakeTableInput,
   ): Promise<LakeTablePayload> {
     const body = { namespace, name, format, location, partition_column: partitionColumn ?? null };
-    return { lakeTable: this.#node(await this.tables.register(caller, datasource, body)) };
+    return { lakeTable: this.#node(await this.tables.register(principal, datasource, body, deadline.signal)) };
   }
 
   @Mutation(() => DeletedPayload)
@@ -69,10 +69,11 @@ export class LakeResolver {
   @RootField('lake_table.manage')
   @Cost(LIVE_COST)
   async importLakeTables(
-    @Context('principal') caller: Principal,
+    @Context() { principal, deadline }: OperationContext,
     @Args('input') { datasource, importJson }: ImportLakeTablesInput,
   ): Promise<ImportLakeTablesPayload> {
-    const done = await this.imports.import(caller, datasource, jsonObjectOf(importJson, 'importJson'));
+    const body = jsonObjectOf(importJson, 'importJson');
+    const done = await this.imports.import(principal, datasource, body, deadline.signal);
     return {
       registered: done.registered.map((view) => this.#node(view)),
       registeredCount: done.registered_count,

@@ -8,10 +8,12 @@ import { LAKE_TOOLS } from './lake-declarations.js';
 @Injectable()
 export class LakeTools implements ToolFamily {
   readonly tools = [
-    serve(LAKE_TOOLS.register, ({ principal }, { name, table, ...fields }) =>
-      this.tables.register(principal, name, bodyOf({ name: table, ...fields })),
+    serve(LAKE_TOOLS.register, ({ principal, signal }, { name, table, ...fields }) =>
+      this.tables.register(principal, name, bodyOf({ name: table, ...fields }), signal),
     ),
-    serve(LAKE_TOOLS.import, ({ principal }, { name, ...body }) => this.imports.import(principal, name, bodyOf(body))),
+    serve(LAKE_TOOLS.import, ({ principal, signal }, { name, ...body }) =>
+      this.imports.import(principal, name, bodyOf(body), signal),
+    ),
     serve(LAKE_TOOLS.unregister, async ({ principal }, { name, namespace, table }) => {
       await this.tables.unregister(principal, name, { namespace, table });
       return { namespace, table, unregistered: true };

@@ -1,0 +1,11 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { statementSecondsOf } from './statement-budget.js';
+
+describe('how long a statement may take by its datasource', () => {
+  it('is its own limit, else that of its dialect, else nothing of its own', () => {
+    expect(statementSecondsOf({ queryTimeoutSeconds: 7, dialect: 'LAKE' })).toBe(7);
+    expect(statementSecondsOf({ queryTimeoutSeconds: null, dialect: 'LAKE' })).toBe(180);
+    expect(statementSecondsOf({ queryTimeoutSeconds: null, dialect: 'DUCKDB' })).toBeNull();
+  });
+});
