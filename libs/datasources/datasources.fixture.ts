@@ -23,6 +23,7 @@ import { DatasourceOwnership } from './datasource-ownership.js';
 import { DatasourceReferences, type DatasourceReference } from './datasource-references.js';
 import { DatasourceRepository } from './datasource.repository.js';
 import { DatasourceService } from './datasource.service.js';
+import { NativeCallGate } from './drivers/duckdb/native-call-gate.js';
 import type { FurtherDrivers } from './drivers/further-drivers.js';
 import { loadDrivers } from './drivers/load-drivers.js';
 import type { DriverRegistry } from './drivers/registry.js';
@@ -145,7 +146,12 @@ export class DatasourceBench {
     further?: (database: Database, config: Configuration) => FurtherDrivers,
   ): Promise<DatasourceBench> {
     const config = loadConfiguration({ ...BASE_ENVIRONMENT, DATABASE_URL: db.url, ...environment });
-    const bench = new DatasourceBench(db, store, config, await loadDrivers(config, further?.(db.database, config)));
+    const bench = new DatasourceBench(
+      db,
+      store,
+      config,
+      await loadDrivers(config, NativeCallGate.fromConfiguration(config), further?.(db.database, config)),
+    );
     await bench.bus.start();
     return bench;
   }

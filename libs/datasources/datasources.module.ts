@@ -14,6 +14,7 @@ import { DatasourceOwnership } from './datasource-ownership.js';
 import { DatasourceRepository } from './datasource.repository.js';
 import { DatasourceService } from './datasource.service.js';
 import { FurtherDrivers } from './drivers/further-drivers.js';
+import { NativeCallGate } from './drivers/duckdb/native-call-gate.js';
 import { loadDrivers } from './drivers/load-drivers.js';
 import { DriverRegistry } from './drivers/registry.js';
 import { GrantRepository } from './grant.repository.js';
@@ -61,15 +62,20 @@ import { TableStatistics } from './statistics/table-statistics.js';
       inject: [Configuration],
     },
     {
+      provide: NativeCallGate,
+      useFactory: (config: Configuration) => NativeCallGate.fromConfiguration(config),
+      inject: [Configuration],
+    },
+    {
       provide: DriverRegistry,
-      useFactory: async (config: Configuration, logger: Logger, further: FurtherDrivers) => {
-        const drivers = await loadDrivers(config, further);
+      useFactory: async (config: Configuration, gate: NativeCallGate, logger: Logger, further: FurtherDrivers) => {
+        const drivers = await loadDrivers(config, gate, further);
         for (const [dialect, reason] of drivers.unavailable) {
           logger.warn('datasource.driver_not_loaded', { dialect, reason });
         }
         return drivers;
       },
-      inject: [Configuration, Logger, FurtherDrivers],
+      inject: [Configuration, NativeCallGate, Logger, FurtherDrivers],
     },
   ],
   exports: [
@@ -82,6 +88,7 @@ import { TableStatistics } from './statistics/table-statistics.js';
     DatasourceService,
     DriverRegistry,
     IntrospectionService,
+    NativeCallGate,
     ProbeSlots,
     RowPreview,
     SourceFactory,

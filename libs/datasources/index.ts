@@ -67,6 +67,7 @@ export { DuckdbConnection } from './drivers/duckdb/connection.js';
 export { openDuckdbCursor } from './drivers/duckdb/cursor.js';
 export { duckdbPlan } from './drivers/duckdb/plan.js';
 export { duckdbFailure } from './drivers/duckdb/failure.js';
+export { NativeCallGate } from './drivers/duckdb/native-call-gate.js';
 export type { NativeCalls } from './drivers/duckdb/native-calls.js';
 export { FileRoots } from './file-roots.js';
 export { SourceFactory } from './source-factory.js';

@@ -6,12 +6,13 @@ import type { Database } from '#libs/persistence';
 import type { KeyProvider } from './credentials/key-ring.js';
 import type { DatasourceRecord } from './datasource.js';
 import type { DatasourceRepository } from './datasource.repository.js';
+import { NativeCallGate } from './drivers/duckdb/native-call-gate.js';
 import { loadDrivers } from './drivers/load-drivers.js';
 import { SourceFactory } from './source-factory.js';
 
 const RULES: EgressRules = { refuseLoopback: false, allow: [], deny: [], services: [] };
 const config = loadConfiguration({});
-const drivers = await loadDrivers(config);
+const drivers = await loadDrivers(config, NativeCallGate.fromConfiguration(config));
 
 /** Every dialect whose driver dials a host of the URL. */
 const DIALLING = [

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { AuditRepository } from '#libs/audit';
-import type { DatasourceAccess } from '#libs/datasources';
+import { NativeCallGate, type DatasourceAccess } from '#libs/datasources';
 import {
   loadConfiguration,
   newId,
@@ -43,7 +43,6 @@ import { ExecutionInserts } from './records/execution-inserts.js';
 import { FinishedRuns } from './records/finished-runs.js';
 import { PurgeExecutions } from './records/purge-executions.js';
 import { ResultReader } from './results/result-reader.js';
-import type { NativeCallGate } from './staging/native-call-gate.js';
 
 /** A node as a test writes it; the SQL becomes a template of its own. */
 export interface TestNode {
@@ -213,6 +212,7 @@ export class TestInstance {
       metrics,
       logger,
       children,
+      NativeCallGate.fromConfiguration(config),
     );
     const repository = new ExecutionRepository(database);
     const visible = new VisibleExecutions(repository);

@@ -11,7 +11,7 @@ import { batchOf, NEVER, rowsOf } from './driver.fixture.js';
 import type { DriverConnection } from './driver.js';
 import { DuckdbConnection } from './duckdb/connection.js';
 import { DuckdbInstances } from './duckdb/instances.js';
-import { NativeCalls } from './duckdb/native-calls.js';
+import { NativeCallGate } from './duckdb/native-call-gate.js';
 import { H2Bench } from './h2/h2.fixture.js';
 import { MariadbBench } from './mysql/mysql.fixture.js';
 import { PostgresBench } from './postgres/postgres.fixture.js';
@@ -130,8 +130,11 @@ describeWithProgram('h2.jar', 'H2', (jar) => {
 
 describe('DuckDB and SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'penstock-extremes-'));
-  const instances = new DuckdbInstances({ memoryMb: 128, threads: 1, temporaryDirectory: join(folder, 'spill') });
-  const calls = new NativeCalls(2);
+  const instances = new DuckdbInstances(
+    { memoryMb: 128, threads: 1, temporaryDirectory: join(folder, 'spill') },
+    new NativeCallGate(4),
+  );
+  const calls = new NativeCallGate(2);
   const open = async (): Promise<DuckdbConnection> => {
     const share = await instances.share('extremes', join(folder, 'a.duckdb'), false);
     return new DuckdbConnection(await share.instance.connect(), calls, () => share.release());

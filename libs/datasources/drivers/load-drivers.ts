@@ -7,7 +7,8 @@ import type { DialectDriver } from './dialect-driver.js';
 import { DriverFailure, errnoOf } from './driver-failure.js';
 import { duckdbDriver } from './duckdb/duckdb.driver.js';
 import { DuckdbInstances } from './duckdb/instances.js';
-import { NativeCalls } from './duckdb/native-calls.js';
+import type { NativeCallGate } from './duckdb/native-call-gate.js';
+import { DatasourceCalls } from './duckdb/native-calls.js';
 import type { FurtherDrivers } from './further-drivers.js';
 import { h2Driver } from './h2/h2.driver.js';
 import { loadMssql } from './mssql/library.js';
@@ -19,25 +20,25 @@ import { postgresDriver } from './postgres/postgres.driver.js';
 import { DriverRegistry } from './registry.js';
 import { sqliteDriver } from './sqlite/sqlite.driver.js';
 
-/** Share of the process's native calls that reading DuckDB datasources may take beside the staging engines. */
-const NATIVE_CALL_SHARE = 1 / 3;
-
 /** Drivers whose library must prove at boot that it reads exact values; one that does not is left out (01 §6.5). */
 const PROVEN: readonly [Dialect, () => Promise<DialectDriver>][] = [
   ['MSSQL', async () => mssqlDriver(await loadMssql())],
   ['ORACLE', async () => oracleDriver(await loadOracle())],
 ];
 
-/** The drivers of this process, each self-tested where its library needs it. */
-export async function loadDrivers(config: Configuration, further?: FurtherDrivers): Promise<DriverRegistry> {
-  const instances = new DuckdbInstances({
+/** The drivers of this process, each self-tested where its library needs it. `gate` is the process's own. */
+export async function loadDrivers(
+  config: Configuration,
+  gate: NativeCallGate,
+  further?: FurtherDrivers,
+): Promise<DriverRegistry> {
+  const calls = new DatasourceCalls(gate);
+  const limits = {
     memoryMb: config.get('datapipelines.staging.max-memory-mb'),
     threads: config.get('datapipelines.staging.threads'),
     temporaryDirectory: join(config.get('datapipelines.staging.spill-directory'), 'penstock-datasources'),
-  });
-  const calls = new NativeCalls(
-    Math.max(1, Math.floor(config.get('datapipelines.staging.max-concurrent-calls') * NATIVE_CALL_SHARE)),
-  );
+  };
+  const instances = new DuckdbInstances(limits, calls);
   const drivers = [
     postgresDriver,
     mysqlDriver,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 
 import type { Dialect } from '#libs/typesystem';
 
-import { NativeCalls } from './duckdb/native-calls.js';
+import { NativeCallGate } from './duckdb/native-call-gate.js';
 import { duckdbDriver } from './duckdb/duckdb.driver.js';
 import { DuckdbInstances } from './duckdb/instances.js';
 import { h2Driver } from './h2/h2.driver.js';
@@ -17,8 +17,8 @@ import { parseStartupOptions } from './postgres/properties.js';
 import { sqliteDriver } from './sqlite/sqlite.driver.js';
 
 const duckdb = duckdbDriver(
-  new DuckdbInstances({ memoryMb: 64, threads: 1, temporaryDirectory: '/tmp' }),
-  new NativeCalls(1),
+  new DuckdbInstances({ memoryMb: 64, threads: 1, temporaryDirectory: '/tmp' }, new NativeCallGate(4)),
+  new NativeCallGate(1),
 );
 const PREFIXES: Partial<Record<Dialect, string>> = {
   POSTGRES: 'jdbc:postgresql:',

@@ -7,7 +7,7 @@ import type { DriverConnection } from '../drivers/driver.js';
 import { NEVER } from '../drivers/driver.fixture.js';
 import { DuckdbConnection } from '../drivers/duckdb/connection.js';
 import { DuckdbInstances, type DuckdbShare } from '../drivers/duckdb/instances.js';
-import { NativeCalls } from '../drivers/duckdb/native-calls.js';
+import { NativeCallGate } from '../drivers/duckdb/native-call-gate.js';
 import { PostgresBench } from '../drivers/postgres/postgres.fixture.js';
 import { readBounded } from './bounded-read.js';
 
@@ -53,11 +53,14 @@ describe('DuckDB behind a classifier that was fooled', () => {
 
   /** A refused read leaves its connection behind, as a pool would. */
   const connect = async () =>
-    new DuckdbConnection(await share.instance.connect(), new NativeCalls(1), () => Promise.resolve());
+    new DuckdbConnection(await share.instance.connect(), new NativeCallGate(1), () => Promise.resolve());
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'penstock-probe-'));
-    instances = new DuckdbInstances({ memoryMb: 256, threads: 1, temporaryDirectory: join(folder, 'spill') });
+    instances = new DuckdbInstances(
+      { memoryMb: 256, threads: 1, temporaryDirectory: join(folder, 'spill') },
+      new NativeCallGate(4),
+    );
     share = await instances.share('gate', null, false);
     const connection = await connect();
     await connection.execute({ sql: 'CREATE TABLE t (a INTEGER)', values: [] }, { signal: NEVER });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DatasourceAccess } from '#libs/datasources';
+import { DatasourceAccess, NativeCallGate } from '#libs/datasources';
 import { Configuration, Logger, newId, PenstockError } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { ContextBuilder } from '#libs/pipelines';
@@ -31,7 +31,6 @@ import { FamilyPermits } from '../scheduling/family-permits.js';
 import { PermitBoard } from '../scheduling/permit-board.js';
 import { MemoryBudget } from '../staging/memory-budget.js';
 import { MemoryWall } from '../staging/memory-wall.js';
-import { NativeCallGate } from '../staging/native-call-gate.js';
 import { OverrunWatch } from '../staging/overrun-watch.js';
 import { SpillFolders } from '../staging/spill-folders.js';
 import { StagingFactory, type MemoryGuards } from '../staging/staging-factory.js';
@@ -54,7 +53,6 @@ export class ExecutionInstance implements ChildHost {
   readonly leases: UserLeases;
   readonly staging: StagingFactory;
   readonly spill: SpillFolders;
-  readonly gate: NativeCallGate;
   readonly hub: EventHub;
   readonly reader: LogReader;
   readonly remoteLogs: RemoteLogs;
@@ -82,6 +80,7 @@ export class ExecutionInstance implements ChildHost {
     readonly metrics: ExecutionMetrics,
     logger: Logger,
     children: ChildLauncher,
+    readonly gate: NativeCallGate,
   ) {
     const settings = instanceSettings(configuration);
     this.settings = settings;
@@ -95,7 +94,6 @@ export class ExecutionInstance implements ChildHost {
     const heartbeats = new Heartbeats(database);
     const board = new PermitBoard(datasources);
     this.runs = new RunRegistry(settings.runsPerInstance);
-    this.gate = new NativeCallGate(settings.staging.maxConcurrentCalls);
     this.spill = new SpillFolders(settings.staging.spillDirectory, this.id);
     this.#budget = new MemoryBudget(settings.staging.totalMemoryMb);
     this.#guards = this.#memoryGuards();

@@ -12,7 +12,6 @@ export interface InstanceSettings {
     totalMemoryMb: number;
     overrunMb: number;
     spillDirectory: string;
-    maxConcurrentCalls: number;
   };
   result: {
     maxBytes: number;
@@ -65,7 +64,6 @@ export function instanceSettings(config: Configuration): InstanceSettings {
       totalMemoryMb: config.get('datapipelines.staging.total-memory-mb') || defaultTotalMemoryMb(),
       overrunMb: config.get('datapipelines.staging.overrun-memory-mb'),
       spillDirectory: config.get('datapipelines.staging.spill-directory'),
-      maxConcurrentCalls: config.get('datapipelines.staging.max-concurrent-calls'),
     },
     result: {
       maxBytes: config.get('datapipelines.result.max-size-bytes'),

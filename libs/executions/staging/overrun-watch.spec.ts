@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineFailure } from './engine-failure.js';
 import { MemoryBudget } from './memory-budget.js';
-import { NativeCallGate } from './native-call-gate.js';
+import { NativeCallGate } from '#libs/datasources';
 import { OverrunWatch } from './overrun-watch.js';
 import { SpillFolders } from './spill-folders.js';
 import { StagingFactory } from './staging-factory.js';

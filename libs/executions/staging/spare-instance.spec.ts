@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { NativeCallGate } from './native-call-gate.js';
+import { NativeCallGate } from '#libs/datasources';
 import { SpareInstance } from './spare-instance.js';
 
 /** A gate behind which every second opening fails, as for want of memory. */

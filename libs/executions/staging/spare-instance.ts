@@ -1,5 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { NativeCallGate } from './native-call-gate.js';
+import type { NativeCallGate } from '#libs/datasources';
 
 /**
  * Keeps one engine opened and unused: opening takes the engine some ten milliseconds, which a run need not wait for.

@@ -1,7 +1,7 @@
 import type { DuckDBAppender, DuckDBConnection, DuckDBMaterializedResult } from '@duckdb/node-api';
 import { engineFailure, overrun } from './engine-failure.js';
 import { interruptOnAbort } from './interrupt.js';
-import type { NativeCallGate } from './native-call-gate.js';
+import type { NativeCallGate } from '#libs/datasources';
 import type { OverrunWatch } from './overrun-watch.js';
 
 /**

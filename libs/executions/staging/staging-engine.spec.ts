@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MemoryBudget } from './memory-budget.js';
-import { NativeCallGate } from './native-call-gate.js';
+import { NativeCallGate } from '#libs/datasources';
 import { SpillFolders } from './spill-folders.js';
 import { idle } from '../executions.fixture.js';
 import { StagingEngine } from './staging-engine.js';

@@ -1,7 +1,7 @@
 import type { DuckDBInstance } from '@duckdb/node-api';
 import { setTimeout as delay } from 'node:timers/promises';
 import { engineFailure } from './engine-failure.js';
-import { NativeCallGate } from './native-call-gate.js';
+import { NativeCallGate } from '#libs/datasources';
 import type { OverrunWatch } from './overrun-watch.js';
 import { StagingConnection } from './staging-connection.js';
 

@@ -3,7 +3,7 @@ import { PenstockError } from '#libs/kernel';
 import { engineFailure } from './engine-failure.js';
 import type { MemoryBudget, MemoryReservation } from './memory-budget.js';
 import type { MemoryWall } from './memory-wall.js';
-import type { NativeCallGate } from './native-call-gate.js';
+import type { NativeCallGate } from '#libs/datasources';
 import type { OverrunWatch } from './overrun-watch.js';
 import { SpareInstance } from './spare-instance.js';
 import type { SpillFolders } from './spill-folders.js';

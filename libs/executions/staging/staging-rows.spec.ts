@@ -12,7 +12,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryBudget } from './memory-budget.js';
-import { NativeCallGate } from './native-call-gate.js';
+import { NativeCallGate } from '#libs/datasources';
 import { SpillFolders } from './spill-folders.js';
 import { materialise } from './staged-result.js';
 import { stageQuery, stageRows } from './staged-table.js';

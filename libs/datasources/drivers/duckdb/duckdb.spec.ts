@@ -9,18 +9,21 @@ import { cellOf, collect, NEVER, rowsOf } from '../driver.fixture.js';
 import type { WriteTarget } from '../driver.js';
 import { DuckdbConnection } from './connection.js';
 import { DuckdbInstances, type DuckdbShare } from './instances.js';
-import { NativeCalls } from './native-calls.js';
+import { NativeCallGate } from './native-call-gate.js';
 
 describe('DuckDB', () => {
   let folder: string;
   let instances: DuckdbInstances;
-  const calls = new NativeCalls(4);
+  const calls = new NativeCallGate(4);
   const opened: DuckdbConnection[] = [];
   let kept: DuckdbShare;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'penstock-duckdb-'));
-    instances = new DuckdbInstances({ memoryMb: 256, threads: 2, temporaryDirectory: join(folder, 'spill') });
+    instances = new DuckdbInstances(
+      { memoryMb: 256, threads: 2, temporaryDirectory: join(folder, 'spill') },
+      new NativeCallGate(4),
+    );
     kept = await instances.share('bench', null, false);
   });
 

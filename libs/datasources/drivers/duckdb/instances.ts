@@ -2,6 +2,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 
 import { DriverFailure } from '../driver-failure.js';
 import { duckdbFailure } from './failure.js';
+import type { NativeCalls } from './native-calls.js';
 
 export interface DuckdbLimits {
   memoryMb: number;
@@ -30,7 +31,10 @@ export class DuckdbInstances {
   readonly #limits: DuckdbLimits;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(limits: DuckdbLimits) {
+  constructor(
+    limits: DuckdbLimits,
+    private readonly calls: NativeCalls,
+  ) {
     this.#limits = limits;
   }
 
@@ -44,7 +48,11 @@ export class DuckdbInstances {
       });
     }
     if (!entry) {
-      entry = { opened: this.#open(file, readOnly), readOnly: readOnly && file !== null, shares: 0 };
+      entry = {
+        opened: this.calls.run(() => this.#open(file, readOnly)),
+        readOnly: readOnly && file !== null,
+        shares: 0,
+      };
       this.#entries.set(key, entry);
     }
     const shared = entry;

@@ -1,23 +1,26 @@
-import { Permits } from '../../pool/permits.js';
+import { NativeCallGate } from './native-call-gate.js';
+
+/** Where native engine calls are admitted. */
+export interface NativeCalls {
+  /** Runs the call once there is room; rejects with the signal's reason when it aborts before that. */
+  run<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+/** Part of the process's gate that reading DuckDB datasources may fill: staged runs find room beside a slow file. */
+const DATASOURCE_SHARE = 1 / 3;
 
 /**
- * Admits at most so many native engine calls at a time: each holds a thread of the runtime's pool until it returns, and
- * files, names and password hashes need threads too (02 §1).
+ * Calls on datasources and lakes. They pass the one gate of the process, at most a third of it at a time. Whoever holds
+ * a place in the gate waits for nothing here, so the two waits cannot lock each other.
  */
-export class NativeCalls {
-  readonly #permits: Permits;
+export class DatasourceCalls implements NativeCalls {
+  readonly #share: NativeCallGate;
 
-  constructor(limit: number) {
-    this.#permits = new Permits(limit);
+  constructor(private readonly gate: NativeCallGate) {
+    this.#share = new NativeCallGate(Math.max(1, Math.floor(gate.limit * DATASOURCE_SHARE)));
   }
 
-  /** Runs the call once there is room; rejects with the signal's reason when it aborts before that. */
-  async run<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#permits.take(signal);
-    try {
-      return await call();
-    } finally {
-      this.#permits.give();
-    }
+  async run<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return await this.#share.run(() => this.gate.run(call, signal), signal);
   }
 }

@@ -1,3 +1,5 @@
+import type { Configuration } from '#libs/kernel';
+
 interface Waiter {
   start: () => void;
 }
@@ -12,6 +14,10 @@ export class NativeCallGate {
   readonly #waiting = new Set<Waiter>();
 
   constructor(readonly limit: number) {}
+
+  static fromConfiguration(configuration: Configuration): NativeCallGate {
+    return new NativeCallGate(configuration.get('datapipelines.staging.max-concurrent-calls'));
+  }
 
   get waiting(): number {
     return this.#waiting.size;
