@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { PenstockError, readJsonBytes, type JsonValue } from '#libs/kernel';
+import { lingerUnderBody } from './refused-body.js';
 import { contextOf } from './request-context.js';
 
 /** Bytes of a request body. */
@@ -23,7 +24,7 @@ function limitFor(request: Request, limits: BodyLimits): number {
 export function announcedSize(limits: BodyLimits) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const limit = limitFor(request, limits);
-    if (Number(request.get('Content-Length') ?? 0) > limit) throw tooLarge(limit);
+    if (Number(request.get('Content-Length') ?? 0) > limit) throw tooLarge(request, limit);
     next();
   };
 }
@@ -34,7 +35,7 @@ export function announcedSize(limits: BodyLimits) {
  * `/mcp` gets the bytes.
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
-  if (!WITH_BODY.has(request.method)) return undefined;
+  if (!WITH_BODY.has(request.method)) return void lingerUnderBody(request);
   const { path } = contextOf(request);
   const bytes = await readAll(request, limitFor(request, limits));
   if (bytes.length === 0) return undefined;
@@ -76,10 +77,7 @@ function plainJson(bytes: Buffer): unknown {
   return JSON.parse(bytes.toString('utf8'));
 }
 
-/**
- * The whole body. A refusal leaves the stream standing: closing it would cut the connection before the client, which
- * is still sending, has read why. The rest is discarded unread, within the server's request timeout.
- */
+/** The whole body. A refusal leaves the stream standing, for its sender to learn why. */
 async function readAll(request: Request, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -87,7 +85,7 @@ async function readAll(request: Request, limit: number): Promise<Buffer> {
   try {
     for await (const chunk of pieces) {
       size += chunk.length;
-      if (size > limit) throw tooLarge(limit);
+      if (size > limit) throw tooLarge(request, limit);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -97,7 +95,8 @@ async function readAll(request: Request, limit: number): Promise<Buffer> {
   return Buffer.concat(chunks, size);
 }
 
-function tooLarge(limit: number): PenstockError {
+function tooLarge(request: Request, limit: number): PenstockError {
+  lingerUnderBody(request);
   return new PenstockError('request.body_too_large', {
     message: `The request body is larger than ${limit} bytes.`,
     details: { limit_bytes: limit },
