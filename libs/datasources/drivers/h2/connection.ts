@@ -23,6 +23,7 @@ import {
   TERMINATE,
   type ResultFormat,
 } from '../postgres/messages.js';
+import { rolledBack } from '../postgres/read-end.js';
 import { wireValue } from '../postgres/wire-value.js';
 import type { PostgresWire } from '../postgres/wire.js';
 import { Stopper } from '../stopper.js';
@@ -31,7 +32,7 @@ import { h2Failure } from './failure.js';
 import { readingStatement } from './read-gate.js';
 import { H2TableWriter } from './table-writer.js';
 
-const READING: ReadProtocol = { ending: 'ROLLBACK', tag: 'UPDATE 0', fetchesAtOnce: 1 };
+const READING: ReadProtocol = { fetchesAtOnce: 1 };
 /** Longest QUERY_TIMEOUT. */
 const MOST_BACKSTOP_MS = 2_147_483_647;
 
@@ -118,6 +119,11 @@ export class H2Connection implements DriverConnection, CursorHost {
 
   abandon(work: Promise<unknown>): Promise<void> {
     return this.#stopper.abandon(work);
+  }
+
+  async endRead(): Promise<void> {
+    const { tag } = await exchange(this.wire, [SYNC, query('ROLLBACK')], 2);
+    if (tag !== 'UPDATE 0') throw rolledBack();
   }
 
   async ping(timeoutMs: number): Promise<void> {

@@ -14,6 +14,7 @@ import type { Canceller } from './canceller.js';
 import { openPostgresCursor } from './cursor.js';
 import { exchange, exchangeWithoutRows, type ExchangeResult } from './exchange.js';
 import { bind, execute, parse, query, SYNC, TERMINATE } from './messages.js';
+import { endRead } from './read-end.js';
 import { PostgresTableWriter } from './table-writer.js';
 import type { TypeNames } from './type-names.js';
 import { wireValue } from './wire-value.js';
@@ -27,6 +28,8 @@ export class PostgresConnection implements DriverConnection {
   readonly #stopper: Stopper;
   /** What a session of this server begins with. */
   #settings = '';
+  /** Exchanges begun when the session was last put back to its first state. */
+  #cleanSince = -1;
 
   constructor(wire: PostgresWire, canceller: Canceller, types: TypeNames) {
     this.wire = wire;
@@ -84,6 +87,11 @@ export class PostgresConnection implements DriverConnection {
     return this.#stopper.abandon(work);
   }
 
+  /** Leaves the session as the next lease wants it, so that giving the connection back costs no exchange of its own. */
+  async endRead(): Promise<void> {
+    if (await endRead(this.wire, this.#scrub)) this.#cleanSince = this.wire.exchanges;
+  }
+
   async ping(timeoutMs: number): Promise<void> {
     await abortable(this.control(''), AbortSignal.timeout(timeoutMs));
   }
@@ -91,14 +99,20 @@ export class PostgresConnection implements DriverConnection {
   /** DISCARD ALL forgets temporary tables, prepared statements, locks and settings, so the next lease meets none of them. */
   async reset(): Promise<boolean> {
     if (!this.usable) return false;
+    if (this.#cleanSince === this.wire.exchanges) return true;
     try {
       if (this.wire.status !== 'I') await this.control('ROLLBACK');
-      await exchange(this.wire, [query('DISCARD ALL'), query(this.#settings)], 2);
+      const scrub = this.#scrub.map(query);
+      await exchange(this.wire, scrub, scrub.length);
       return this.usable;
     } catch (error) {
       if (error instanceof DriverFailure) return false;
       throw error;
     }
+  }
+
+  get #scrub(): string[] {
+    return ['DISCARD ALL', this.#settings];
   }
 
   close(): Promise<void> {

@@ -7,6 +7,8 @@ import { describeResult, type ResultColumn } from './columns.js';
 import type { PostgresConnection } from './connection.js';
 import { exchange } from './exchange.js';
 import { bind, DESCRIBE_STATEMENT, execute, failureOf, FLUSH, MESSAGE, parse, query, SYNC } from './messages.js';
+import { constants, ReadOpening } from './read-opening.js';
+import type { ReadShape } from './read-shapes.js';
 import { RowBatch } from './row-batch.js';
 import { backstop } from './session-settings.js';
 import type { MessageConsumer, PostgresWire } from './wire.js';
@@ -20,17 +22,24 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 /** Rows of the first slice, before the width of a row is known. */
 const FIRST_ROWS = 128;
 
-/**
- * Opens a read inside a READ ONLY transaction: parse and describe first, then bind with the result format that each
- * column's reader wants, then execute in slices. The next slice is asked for when a batch is taken.
- */
+/** Opens a read inside a READ ONLY transaction, in one exchange where the statement's columns are known. */
 export async function openPostgresCursor(
+  connection: PostgresConnection,
+  statement: BoundStatement,
+  options: ReadOptions,
+): Promise<Cursor> {
+  const shape = connection.types.shapes.get(statement.sql);
+  const opened = shape && (await openKnown(connection, statement, shape, options));
+  return opened ?? (await openDescribed(connection, statement, options));
+}
+
+/** Parse and describe first, then bind with the result format that each column's reader wants, then execute in slices. */
+async function openDescribed(
   connection: PostgresConnection,
   statement: BoundStatement,
   { fetchSize, signal, backstopMs }: ReadOptions,
 ): Promise<Cursor> {
-  const limit = backstopMs === undefined ? '' : `; ${backstop(backstopMs, 'LOCAL')}`;
-  const begin = `BEGIN TRANSACTION READ ONLY${limit}`;
+  const begin = beginning(backstopMs).join('; ');
   const prepared = exchange(connection.wire, [query(begin), parse(statement.sql), DESCRIBE_STATEMENT, SYNC], 2);
   const { fields } = await connection.stoppable(prepared, signal);
   const unnamed = connection.types.missing(fields.map(({ typeOid }) => typeOid));
@@ -41,14 +50,40 @@ export async function openPostgresCursor(
     );
   }
   const columns = fields.map((field) => describeResult(field, connection.types));
-  const binding = bind(
-    statement.values.map(wireValue),
-    columns.map(({ format }) => format),
-  );
+  connection.types.shapes.keep(statement.sql, { fields, columns });
   const cursor = new PostgresCursor(connection, columns, fetchSize);
   // Reading the type names took the unnamed statement's place, so it is parsed again.
-  cursor.start(unnamed.length > 0 ? [parse(statement.sql), binding] : [binding]);
+  const again = unnamed.length > 0 ? [parse(statement.sql)] : [];
+  cursor.start([...again, binding(statement, columns)]);
   return cursor;
+}
+
+/** Undefined when the columns have changed: the transaction is put aside, and the session ready for another. */
+async function openKnown(
+  connection: PostgresConnection,
+  statement: BoundStatement,
+  { fields, columns }: ReadShape,
+  { fetchSize, signal, backstopMs }: ReadOptions,
+): Promise<Cursor | undefined> {
+  const ahead = beginning(backstopMs);
+  const opening = new ReadOpening(connection.wire, ahead.length, fields);
+  const cursor = new PostgresCursor(connection, columns, fetchSize, { fetchesAtOnce: 2, opening });
+  cursor.start([...constants(ahead), parse(statement.sql), DESCRIBE_STATEMENT, binding(statement, columns)]);
+  if (await connection.stoppable(opening.asExpected, signal)) return cursor;
+  connection.types.shapes.forget(statement.sql);
+  await connection.stoppable(connection.control('ROLLBACK'), signal);
+  return undefined;
+}
+
+function beginning(backstopMs: number | undefined): string[] {
+  return ['BEGIN TRANSACTION READ ONLY', ...(backstopMs === undefined ? [] : [backstop(backstopMs, 'LOCAL')])];
+}
+
+function binding({ values }: BoundStatement, columns: readonly ResultColumn[]): Buffer {
+  return bind(
+    values.map(wireValue),
+    columns.map(({ format }) => format),
+  );
 }
 
 /** What a cursor needs of the connection it reads on. */
@@ -56,22 +91,23 @@ export interface CursorHost {
   readonly wire: PostgresWire;
   stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T>;
   abandon(work: Promise<unknown>): Promise<void>;
+  /** Ends the transaction around a read behind its last row; rejects when the server rolled it back. */
+  endRead(): Promise<void>;
   destroy(): void;
 }
 
 /** How a server is read from. */
 export interface ReadProtocol {
-  /** The statement that ends the transaction around a read, and what the server answers when it ended well. */
-  ending: string;
-  tag: string;
   /**
    * Fetches asked for by one write, of which a batch is made: the server goes from one to the next without waiting for
    * us. 1 = a server that would begin a read anew when its end is asked for once more.
    */
   fetchesAtOnce: number;
+  /** Of a statement whose columns were not asked for: it is answered before the rows. */
+  opening?: ReadOpening;
 }
 
-const READING: ReadProtocol = { ending: 'COMMIT', tag: 'COMMIT', fetchesAtOnce: 2 };
+const READING: ReadProtocol = { fetchesAtOnce: 2 };
 
 type State = 'reading' | 'paused' | 'finishing' | 'failing' | 'over';
 
@@ -146,6 +182,7 @@ export class PostgresCursor implements Cursor, MessageConsumer {
 
   message(type: number, buffer: Buffer, start: number, end: number): void {
     try {
+      if (this.#protocol.opening?.takes(type, buffer, start, end)) return;
       if (type === MESSAGE.dataRow) this.#row(buffer, start, end);
       else if (type === MESSAGE.portalSuspended) this.#fetched(() => this.#sliceDone('paused'));
       // A fetch behind the last row is answered with the end again.
@@ -167,6 +204,7 @@ export class PostgresCursor implements Cursor, MessageConsumer {
     this.#connection.wire.release(this);
     // Rows that came before it are taken first, so it is kept for whoever asks behind them.
     this.#failure ??= failure;
+    this.#protocol.opening?.closed(this.#failure);
     this.#slice.reject(this.#failure);
   }
 
@@ -237,10 +275,8 @@ export class PostgresCursor implements Cursor, MessageConsumer {
   /** The end of the transaction goes out at once; only its answer makes the end a clean one. */
   #lastSliceDone(): void {
     this.#connection.wire.release(this);
-    this.#finish = exchange(this.#connection.wire, [SYNC, query(this.#protocol.ending)], 2).then(({ tag }) => {
+    this.#finish = this.#connection.endRead().then(() => {
       this.#state = 'over';
-      if (tag !== this.#protocol.tag)
-        throw new DriverFailure('other', 'The server rolled the read back.', { driverCode: '25P02' });
     });
     this.#finish.catch(nothing);
     this.#sliceDone('finishing');

@@ -1,4 +1,5 @@
 import type { ExchangeResult } from './exchange.js';
+import { ReadShapes } from './read-shapes.js';
 
 /** What `pg_type` says of a type outside the built-in range. */
 export interface CatalogType {
@@ -16,6 +17,8 @@ type RunQuery = (statement: { sql: string; values: readonly unknown[] }) => Prom
 
 /** Names of types the driver does not know by number, read once per pool: OIDs above 16383 differ in every database. */
 export class TypeNames {
+  /** Results read through these types. */
+  readonly shapes = new ReadShapes();
   readonly #known = new Map<number, CatalogType>();
 
   get(oid: number): CatalogType | undefined {

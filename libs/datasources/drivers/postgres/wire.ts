@@ -24,6 +24,7 @@ export class PostgresWire {
   readonly #socket: Socket;
   status: TransactionStatus = 'I';
   #consumer: MessageConsumer | null = null;
+  #exchanges = 0;
   #closed: DriverFailure | null = null;
   #paused = false;
   /** Chunks of a message that is not complete yet, and how many bytes it takes. */
@@ -48,6 +49,11 @@ export class PostgresWire {
 
   get isLost(): boolean {
     return this.#closed !== null;
+  }
+
+  /** How many exchanges were begun on it. */
+  get exchanges(): number {
+    return this.#exchanges;
   }
 
   /** Bytes written and not yet taken by the kernel; a writer of many batches waits for `drained()`. */
@@ -87,6 +93,7 @@ export class PostgresWire {
       return;
     }
     this.#consumer = consumer;
+    this.#exchanges += 1;
     this.write(messages);
   }
 

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+import { NEVER, rowsOf } from '../driver.fixture.js';
+import type { PostgresConnection } from './connection.js';
+import { MESSAGE } from './messages.js';
+import { PostgresBench } from './postgres.fixture.js';
+import { endRead } from './read-end.js';
+import type { MessageConsumer, PostgresWire } from './wire.js';
+
+describe('reading with a statement again', () => {
+  let bench: PostgresBench;
+  let owner: PostgresConnection;
+  let connection: PostgresConnection;
+
+  beforeAll(async () => {
+    bench = await PostgresBench.create();
+    owner = await bench.connect();
+    connection = await bench.connect();
+    await owner.control('CREATE TABLE things (id int, label text); INSERT INTO things VALUES (1, $$a$$), (2, NULL)');
+  });
+
+  afterAll(() => bench.close());
+
+  const exchanges = async <T>(work: () => Promise<T>): Promise<[T, number]> => {
+    const before = connection.wire.exchanges;
+    return [await work(), connection.wire.exchanges - before];
+  };
+
+  it('asks for the columns once; later opening, rows and the end are two exchanges, and going back costs none', async () => {
+    const sql = 'SELECT id, label FROM things ORDER BY id';
+    const [first, whileNew] = await exchanges(() => rowsOf(connection, sql));
+    const [second, whileKnown] = await exchanges(() => rowsOf(connection, sql));
+    expect(second).toEqual(first);
+    expect(second.rows).toEqual(['[1,"a"]', '[2,null]']);
+    expect([whileNew, whileKnown]).toEqual([3, 2]);
+    expect(await exchanges(() => connection.reset())).toEqual([true, 0]);
+  });
+
+  it.each([
+    ['another type', 'ALTER TABLE changing ALTER c TYPE bigint', ['["7"]', '["8"]']],
+    ['another name', 'ALTER TABLE changing RENAME c TO d', ['["7"]', '["8"]']],
+    ['one column more', `ALTER TABLE changing ADD e text DEFAULT 'x'`, ['["7","x"]', '["8","x"]']],
+    ['no column at all', 'ALTER TABLE changing DROP d, DROP e', ['[]', '[]']],
+  ])('reads what is there now when a table has got %s', async (_what, change, rows) => {
+    await owner.control('CREATE TABLE IF NOT EXISTS changing (c int)');
+    await owner
+      .control('INSERT INTO changing SELECT * FROM (VALUES (7), (8)) v WHERE NOT EXISTS (SELECT 1 FROM changing)')
+      .catch(() => undefined);
+    const sql = 'SELECT * FROM changing';
+    await rowsOf(connection, sql);
+    await rowsOf(connection, sql);
+    await owner.control(change);
+    expect((await rowsOf(connection, sql)).rows).toEqual(rows);
+    expect((await rowsOf(connection, sql)).rows).toEqual(rows);
+    expect(await connection.reset()).toBe(true);
+  });
+
+  it('tells at the opening what the server refuses, and the session can be used again', async () => {
+    await owner.control('CREATE TABLE gone (i int)');
+    await rowsOf(connection, 'SELECT * FROM gone');
+    await owner.control('DROP TABLE gone');
+    const opening = connection.openCursor({ sql: 'SELECT * FROM gone', values: [] }, { fetchSize: 10, signal: NEVER });
+    await expect(opening).rejects.toMatchObject({ kind: 'missing_table', driverCode: '42P01' });
+    expect(await connection.reset()).toBe(true);
+    expect((await rowsOf(connection, 'SELECT 1 AS one')).rows).toEqual(['[1]']);
+  });
+
+  it('is as read-only as the first time, whatever became of a function meanwhile', async () => {
+    await owner.control('CREATE FUNCTION quiet() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$');
+    await rowsOf(connection, 'SELECT quiet()');
+    await owner.control(
+      'CREATE OR REPLACE FUNCTION quiet() RETURNS int LANGUAGE sql AS $$ INSERT INTO things VALUES (9) RETURNING 1 $$',
+    );
+    await expect(rowsOf(connection, 'SELECT quiet()')).rejects.toMatchObject({ driverCode: '25006' });
+    const trick = `SELECT set_config('transaction_read_only', 'off', true), 1 AS one`;
+    for (let time = 0; time < 2; time++) {
+      await connection.reset();
+      await expect(rowsOf(connection, trick)).rejects.toMatchObject({ driverCode: '25001' });
+    }
+    await connection.reset();
+    expect((await rowsOf(connection, 'SELECT count(*)::int AS n FROM things WHERE id = 9')).rows).toEqual(['[0]']);
+  });
+
+  it('is bounded by the server’s clock too', async () => {
+    const sql = 'SELECT pg_sleep($1::float8)';
+    const read = async (seconds: string) => {
+      const cursor = await connection.openCursor(
+        { sql, values: [seconds] },
+        { fetchSize: 10, signal: NEVER, backstopMs: 300 },
+      );
+      while (await cursor.next(NEVER));
+      await cursor.close();
+    };
+    await read('0');
+    await expect(read('30')).rejects.toMatchObject({ driverCode: '57014' });
+    await connection.reset();
+  });
+
+  it('leaves nothing behind: what a read has set or locked is gone with its end', async () => {
+    const mine = await bench.connect();
+    for (let time = 0; time < 2; time++) {
+      await rowsOf(
+        mine,
+        `SELECT set_config('TimeZone', 'Asia/Tokyo', false) AS zone, pg_advisory_lock(42)::text AS held`,
+      );
+      expect(await mine.reset()).toBe(true);
+      expect((await owner.control('SELECT pg_try_advisory_lock(42), pg_advisory_unlock(42)')).rows).toEqual([
+        ['t', 't'],
+      ]);
+    }
+    expect((await rowsOf(mine, 'SHOW TimeZone')).rows).toEqual(['["UTC"]']);
+    await mine.execute({ sql: 'CREATE TEMP TABLE leftover (i int)', values: [] }, { signal: NEVER });
+    expect(await mine.reset()).toBe(true);
+    await expect(rowsOf(mine, 'SELECT * FROM leftover')).rejects.toMatchObject({ kind: 'missing_table' });
+  });
+});
+
+describe('the end of a read', () => {
+  const text = (body: string) => Buffer.from(`${body}\0`);
+  const COMMIT = [MESSAGE.commandComplete, text('COMMIT')] as const;
+  const ROLLBACK = [MESSAGE.commandComplete, text('ROLLBACK')] as const;
+  const REFUSED = [MESSAGE.error, Buffer.from('SERROR\0C42601\0Mno\0\0')] as const;
+  const READY = [MESSAGE.readyForQuery, Buffer.from('I')] as const;
+
+  /** Ends a read on a server that answers with these messages. */
+  function answered(...messages: readonly (readonly [number, Buffer])[]): Promise<boolean> {
+    const wire = {
+      exchange: (_sent: readonly Buffer[], consumer: MessageConsumer) => {
+        for (const [type, body] of messages) consumer.message(type, body, 0, body.length);
+      },
+      release: () => undefined,
+    } as unknown as PostgresWire;
+    return endRead(wire, ['DISCARD ALL']);
+  }
+
+  it('is good although the server cannot put its session back: then the connection is not used again', async () => {
+    expect(await answered(READY, COMMIT, READY, [MESSAGE.commandComplete, text('DISCARD ALL')], READY)).toBe(true);
+    expect(await answered(READY, COMMIT, READY, REFUSED, READY)).toBe(false);
+  });
+
+  it('is a failure when the read was rolled back, or when COMMIT itself was refused', async () => {
+    await expect(answered(READY, ROLLBACK, READY, READY)).rejects.toMatchObject({ driverCode: '25P02' });
+    await expect(answered(READY, REFUSED, READY, READY)).rejects.toMatchObject({ driverCode: '42601' });
+    await expect(answered(REFUSED, READY, ROLLBACK, READY, READY)).rejects.toMatchObject({ driverCode: '42601' });
+  });
+});

@@ -1,0 +1,55 @@
+import { DriverFailure } from '../driver-failure.js';
+import { failureOf, MESSAGE, query, SYNC } from './messages.js';
+import type { MessageConsumer, PostgresWire } from './wire.js';
+
+/** The portal's Sync, then COMMIT: by these the read is judged. */
+const ENDING = 2;
+
+/**
+ * Ends a read: COMMIT, and with it what puts the session back to its first state, in one write. Resolves with whether the
+ * session is clean; rejects when the read did not end well. That the session could not be put back is no fault of the read.
+ */
+export function endRead(wire: PostgresWire, scrub: readonly string[]): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const messages = [SYNC, query('COMMIT'), ...scrub.map(query)];
+    wire.exchange(messages, new ReadEnd(wire, messages.length, resolve, reject));
+  });
+}
+
+/** The server answers COMMIT of a failed transaction with ROLLBACK and no error. */
+export function rolledBack(): DriverFailure {
+  return new DriverFailure('other', 'The server rolled the read back.', { driverCode: '25P02' });
+}
+
+class ReadEnd implements MessageConsumer {
+  #part = 0;
+  #tag = '';
+  #failure: DriverFailure | null = null;
+  #clean = true;
+
+  constructor(
+    private readonly wire: PostgresWire,
+    private readonly parts: number,
+    private readonly resolve: (clean: boolean) => void,
+    private readonly reject: (failure: DriverFailure) => void,
+  ) {}
+
+  message(type: number, buffer: Buffer, start: number, end: number): void {
+    const ending = this.#part < ENDING;
+    if (type === MESSAGE.commandComplete && ending) this.#tag = buffer.toString('utf8', start, end - 1);
+    else if (type === MESSAGE.error && ending) this.#failure ??= failureOf(buffer.subarray(start, end));
+    else if (type === MESSAGE.error) this.#clean = false;
+    else if (type === MESSAGE.readyForQuery && ++this.#part === this.parts) this.#over();
+  }
+
+  closed(failure: DriverFailure): void {
+    this.reject(failure);
+  }
+
+  #over(): void {
+    this.wire.release(this);
+    if (this.#failure) this.reject(this.#failure);
+    else if (this.#tag !== 'COMMIT') this.reject(rolledBack());
+    else this.resolve(this.#clean);
+  }
+}
