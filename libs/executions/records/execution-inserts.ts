@@ -88,14 +88,21 @@ function recordedOf({ started_at: startedAt, sources }: InsertedRow): RecordedEx
   return { startedAt, sources: new Map(stamps.map((each) => each.split(' ') as [name: string, stamp: string])) };
 }
 
+const TYPES = ['uuid', 'uuid', 'int', 'text', 'uuid', 'text', 'uuid', 'uuid', 'uuid', 'text', 'text', 'text'];
+
+/**
+ * Behind a subselect the planner does not see how long the arrays are: it would make a plan for every length, which takes
+ * as long as the statement itself.
+ */
+const ARRAYS = TYPES.map((type, at) => `(SELECT $${at + 1}::${type}[])`).join(', ');
+
 /**
  * Rows, what the audit trail says of them, and the stamps of their datasources: one round trip and one commit. The stamps
  * spare a run the reading of rows that this instance knows already.
  */
 const INSERT_SQL = `
   WITH n AS (
-    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::uuid[], $6::text[], $7::uuid[],
-                         $8::uuid[], $9::uuid[], $10::text[], $11::text[], $12::text[])
+    SELECT * FROM unnest(${ARRAYS})
       AS n(execution_id, pipeline_id, pipeline_version, parameters_json, triggered_by, triggered_via, correlation_id,
            root_execution_id, parent_execution_id, parent_node_id, standing_body, datasources)
   ), launched AS (
