@@ -1,11 +1,10 @@
 /**
- * What the machine allows for a request that is recorded: a bare HTTP handler with `pg` and nothing else.
+ * What the machine allows for a request that is recorded: bare Fastify with `pg` and nothing else.
  * `POST /run` commits one INSERT and one UPDATE; `GET /rows` reads ten rows, commits two INSERTs and one UPDATE.
  * Argument: the database's URL. Prints its port.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
+import fastify from 'fastify';
 import pg from 'pg';
 
 const pool = new pg.Pool({ connectionString: process.argv[2], max: 10 });
@@ -38,26 +37,20 @@ const tenRows = () =>
     values: [1],
   });
 
-const answers = {
-  '/run': async (id) => {
-    await begin(id);
-    await finish(id);
-    return { id, status: 'SUCCESS' };
-  },
-  '/rows': async (id) => {
-    await note(id);
-    await begin(id);
-    const { rows } = await tenRows();
-    await finish(id);
-    return { rows };
-  },
-};
-
-const server = createServer(async (request, response) => {
-  request.resume();
-  await once(request, 'end');
-  const body = JSON.stringify(await answers[request.url](randomUUID()));
-  response.setHeader('Content-Type', 'application/json');
-  response.end(body);
+const app = fastify();
+app.post('/run', async () => {
+  const id = randomUUID();
+  await begin(id);
+  await finish(id);
+  return { id, status: 'SUCCESS' };
 });
-server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+app.get('/rows', async () => {
+  const id = randomUUID();
+  await note(id);
+  await begin(id);
+  const { rows } = await tenRows();
+  await finish(id);
+  return { rows };
+});
+const address = await app.listen({ port: 0, host: '127.0.0.1' });
+console.log(new URL(address).port);

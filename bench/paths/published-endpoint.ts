@@ -11,7 +11,8 @@ const CLIENTS = 16;
 
 export const publishedEndpoint: BenchPath = {
   name: 'endpoint',
-  about: 'a published endpoint returning 10 rows, against a bare handler with the same SELECT, 2 INSERTs and 1 UPDATE',
+  about:
+    'a published endpoint returning 10 rows, against bare Fastify + pg with the same SELECT, 2 INSERTs and 1 UPDATE',
   async measure({ author, admin, server, sourceUrl }, options) {
     await benchRows(sourceUrl, 1000);
     const body = `SELECT ${COLUMNS} FROM bench_rows WHERE id BETWEEN 1 AND 10 ORDER BY id`;
@@ -43,7 +44,7 @@ export const publishedEndpoint: BenchPath = {
           better: 'higher',
           value: product.perSecond,
           limit: {
-            what: 'bare handler, SELECT + 2 INSERT + UPDATE',
+            what: 'bare Fastify + pg, SELECT + 2 INSERT + UPDATE',
             value: medianLoad(turns.map((turn) => turn.bare)).perSecond,
           },
           asked: { of: 'ratio', good: 0.25, great: 0.6 },
