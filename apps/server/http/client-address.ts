@@ -37,7 +37,7 @@ function withoutPort(hop: string): string {
 
 /** Four decimal parts or IPv6; the short and octal spellings of IPv4 are no addresses here. */
 function isAddress(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+  return isIPv4(text) || ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
 function isTrusted(address: string, proxies: TrustedProxies): boolean {
