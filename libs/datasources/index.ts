@@ -45,6 +45,7 @@ export { DriverRegistry } from './drivers/registry.js';
 export { CatalogReader, type OpenCatalog } from './introspection/catalog-reader.js';
 export type {
   CatalogColumn,
+  CatalogQuery,
   CatalogName,
   CatalogTable,
   CatalogTableName,

@@ -240,6 +240,7 @@ describe('what a lake shows of itself', () => {
         { name: 'n', distinct_is_ratio: false, null_fraction: 0, min: '2', max: '101' },
         { name: 's', distinct_is_ratio: false, null_fraction: 0.23, min: 'x', max: 'x' },
       ],
+      partition_column: 'n',
     });
   });
 

@@ -43,6 +43,8 @@ export interface TableStatisticsView {
   stats_source: StatisticsSource;
   indexes: IndexStatistics[];
   columns: ColumnStatistics[];
+  /** Of a lake table, null where it has none; absent in dialects that have none. */
+  partition_column?: string | null;
 }
 
 /** Reads what an engine has gathered about one listed table; it never counts or scans. */

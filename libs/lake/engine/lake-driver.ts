@@ -10,7 +10,7 @@ import {
 
 import { checkLakeSection, lakeOptions, namedFiles, type LakeOptions } from '../options/lake-options.js';
 import { lakeIntrospection } from './lake-introspection.js';
-import { lakeStatistics } from './lake-statistics.js';
+import { LakeStatistics } from './lake-statistics.js';
 import type { LakeSource } from './lake-source.js';
 
 /** Object storage and files, read in place by an engine of this process. */
@@ -26,7 +26,7 @@ export function lakeDriver(
     poolDefaults: { minimumIdle: 0 },
     introspection: lakeIntrospection,
     plan: duckdbPlan,
-    statistics: lakeStatistics,
+    statistics: new LakeStatistics().read,
     versionQuery: `SELECT 'DuckDB ' || version()`,
     urlPrefixes: ['jdbc:duckdb:'],
     urlForm: 'jdbc:duckdb:[:memory:]',

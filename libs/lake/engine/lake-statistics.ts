@@ -1,4 +1,10 @@
-import type { ColumnStatistics, StatisticsReading } from '#libs/datasources';
+import type {
+  CatalogColumn,
+  CatalogQuery,
+  ColumnStatistics,
+  StatisticsReading,
+  TableStatisticsView,
+} from '#libs/datasources';
 import { readJson } from '#libs/kernel';
 
 import { literal } from '../tables/table-scan.js';
@@ -6,27 +12,61 @@ import { REGISTRY_COPY } from './view-names.js';
 
 /** Most rows of metadata that are read: a row group has one per column. */
 const MOST_ROWS = 65_536;
+/** How long what footers said is told again without opening them (06 §9), and of how many tables. */
+const REMEMBERED_MS = 60_000;
+const REMEMBERED_TABLES = 200;
 /** Types whose bounds are compared as values; footers hold them as text. */
 const COMPARED =
   /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|FLOAT|DOUBLE|DECIMAL\(.*\)|DATE|TIMESTAMP.*)$/;
 
+type Told = Pick<TableStatisticsView, 'row_estimate' | 'stats_source' | 'columns'>;
+
 /** What the footers of a table's files say, or the manifests of an Iceberg table. */
-export const lakeStatistics: StatisticsReading = async (query, { namespace, name, partitionColumn }, columns) => {
-  const [table] = await query(
-    `SELECT files, format, statistics FROM ${REGISTRY_COPY} WHERE namespace = CAST($1 AS VARCHAR) AND name = CAST($2 AS VARCHAR)`,
-    [JSON.stringify(namespace), name],
-  );
-  const [files, format, counted] = table ?? [];
-  const partition = partitionColumn ?? null;
-  const view = {
-    indexes:
+export class LakeStatistics {
+  /** By the files and the columns they are read as. */
+  readonly #footers = new Map<string, { until: number; told: Told }>();
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  readonly read: StatisticsReading = async (query, { namespace, name, partitionColumn }, columns) => {
+    const [table] = await query(
+      `SELECT files, format, statistics FROM ${REGISTRY_COPY} WHERE namespace = CAST($1 AS VARCHAR) AND name = CAST($2 AS VARCHAR)`,
+      [JSON.stringify(namespace), name],
+    );
+    const [files, format, counted] = table ?? [];
+    const partition = partitionColumn ?? null;
+    const indexes =
       partition === null
         ? []
-        : [{ name: 'partition', columns: [partition], unique: false, primary: false, kind: 'partition' }],
-    columns: columns.map((column) => ({ name: column.name, distinct_is_ratio: false })),
+        : [{ name: 'partition', columns: [partition], unique: false, primary: false, kind: 'partition' }];
+    const told = async (): Promise<Told> => {
+      if (counted != null) return manifestStatistics(counted, columns);
+      if (files == null || files === '[]' || format !== 'parquet') return unknown(columns);
+      return await this.#ofFooters(query, files, columns);
+    };
+    return { ...(await told()), indexes, partition_column: partition };
   };
-  if (counted != null) return { ...view, ...manifestStatistics(counted, view.columns) };
-  if (files == null || files === '[]' || format !== 'parquet') return { stats_source: 'none' as const, ...view };
+
+  async #ofFooters(query: CatalogQuery, files: string, columns: readonly CatalogColumn[]): Promise<Told> {
+    const key = JSON.stringify([files, columns.map(({ name, sourceType }) => [name, sourceType])]);
+    const known = this.#footers.get(key);
+    if (known && known.until > this.now()) return known.told;
+    const told = await footerStatistics(query, files, columns);
+    this.#footers.delete(key);
+    this.#footers.set(key, { until: this.now() + REMEMBERED_MS, told });
+    for (const oldest of this.#footers.keys()) {
+      if (this.#footers.size <= REMEMBERED_TABLES) break;
+      this.#footers.delete(oldest);
+    }
+    return told;
+  }
+}
+
+function unknown(columns: readonly CatalogColumn[]): Told {
+  return { stats_source: 'none', columns: columns.map(({ name }) => ({ name, distinct_is_ratio: false })) };
+}
+
+async function footerStatistics(query: CatalogQuery, files: string, columns: readonly CatalogColumn[]): Promise<Told> {
   const footers = `(SELECT * FROM parquet_metadata(${files}) LIMIT ${MOST_ROWS + 1})`;
   const [sums] = await query(
     `WITH m AS ${footers}
@@ -34,9 +74,9 @@ export const lakeStatistics: StatisticsReading = async (query, { namespace, name
     [],
   );
   const rows = Number(sums?.[1] ?? 0);
-  if (Number(sums?.[0] ?? 0) > MOST_ROWS) return { stats_source: 'none' as const, ...view };
-  const footersSay = { row_estimate: rows, stats_source: 'parquet_metadata' as const, ...view };
-  if (rows === 0) return footersSay;
+  if (Number(sums?.[0] ?? 0) > MOST_ROWS) return unknown(columns);
+  const counted = { row_estimate: rows, stats_source: 'parquet_metadata' as const };
+  if (rows === 0) return { ...unknown(columns), ...counted };
   const described: ColumnStatistics[] = [];
   for (const { name: column, sourceType } of columns) {
     const compared = COMPARED.test(sourceType);
@@ -56,19 +96,20 @@ export const lakeStatistics: StatisticsReading = async (query, { namespace, name
       ...(max == null ? {} : { max }),
     });
   }
-  return { ...footersSay, columns: described };
-};
+  return { ...counted, columns: described };
+}
 
 /** An Iceberg table counts its rows and NULLs while it is written; bounds stand there in bytes and are cut short. */
-function manifestStatistics(text: string, columns: readonly ColumnStatistics[]) {
+function manifestStatistics(text: string, columns: readonly CatalogColumn[]): Told {
   const counts = readJson(text) as { rows: string; columns: { name: string; nulls: string }[] };
   const rows = Number(counts.rows);
   const nulls = new Map(counts.columns.map(({ name, nulls: count }) => [name, Number(count)]));
   return {
     row_estimate: rows,
-    stats_source: 'iceberg_manifest' as const,
-    columns: columns.map((column) => {
-      const count = nulls.get(column.name);
+    stats_source: 'iceberg_manifest',
+    columns: columns.map(({ name }) => {
+      const count = nulls.get(name);
+      const column = { name, distinct_is_ratio: false };
       return count === undefined || rows === 0 ? column : { ...column, null_fraction: count / rows };
     }),
   };

@@ -7,6 +7,8 @@ interface PlanNode {
   name: string;
   table: string | undefined;
   rows: number | undefined;
+  /** Files that a scan reads of those it has, where a filter on their folders spares it some. */
+  files: { scanned: number; total: number } | undefined;
 }
 
 /** The engine's plan as JSON: a tree of `{name, children, extra_info}`. */
@@ -23,10 +25,26 @@ export const duckdbPlan: PlanReading = {
     return {
       ...(scan ? { scan: scan.table === undefined ? scan.name : `${scan.name} ${scan.table}` } : {}),
       ...(whole?.rows === undefined ? {} : { estimated_rows: whole.rows }),
+      ...partitions(nodes),
       text,
     };
   },
 };
+
+/** What the engine spares is files, so a file of a partitioned table counts as a partition. */
+function partitions(nodes: readonly PlanNode[]): { partitions_scanned?: number; partitions_total?: number } {
+  const pruned = nodes.flatMap(({ files }) => files ?? []);
+  if (pruned.length === 0) return {};
+  return {
+    partitions_scanned: pruned.reduce((sum, { scanned }) => sum + scanned, 0),
+    partitions_total: pruned.reduce((sum, { total }) => sum + total, 0),
+  };
+}
+
+function filesOf(text: JsonValue | undefined): PlanNode['files'] {
+  const [, scanned, total] = typeof text === 'string' ? (/^(\d+)\/(\d+)$/.exec(text) ?? []) : [];
+  return scanned === undefined ? undefined : { scanned: Number(scanned), total: Number(total) };
+}
 
 /** Parents before children. */
 function flattened(value: JsonValue): PlanNode[] {
@@ -38,6 +56,7 @@ function flattened(value: JsonValue): PlanNode[] {
     name: typeof value['name'] === 'string' ? value['name'].trim() : '',
     table: typeof table === 'string' ? table : undefined,
     rows: typeof estimate === 'string' ? countOf(estimate) : undefined,
+    files: filesOf(info['Scanning Files']),
   };
   return [node, ...flattened(value['children'] ?? [])];
 }

@@ -134,7 +134,14 @@ export const DATASOURCE_TOOLS = {
     operation: 'datasource.read',
     arguments: { name, table, namespace: within },
     result: result(
-      { row_estimate: WHOLE, stats_as_of: TEXT, stats_source: TEXT, indexes: list(OBJECT), columns: list(OBJECT) },
+      {
+        row_estimate: WHOLE,
+        stats_as_of: TEXT,
+        stats_source: TEXT,
+        indexes: list(OBJECT),
+        columns: list(OBJECT),
+        partition_column: TEXT_OR_NULL,
+      },
       'stats_source',
       'indexes',
       'columns',

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+
+import { describe, expect, it } from '@jest/globals';
+
+import type { CatalogColumn, CatalogQuery } from '#libs/datasources';
+
+import { lakeScene } from '../lake.fixture.js';
+import { LakeStatistics } from './lake-statistics.js';
+
+const scene = lakeScene();
+const root = (...parts: string[]): string => join(scene.folder, 'roots', ...parts);
+
+describe('statistics of a lake', () => {
+  const columns = [{ name: 'n', sourceType: 'BIGINT' }] as CatalogColumn[];
+  const table = (name: string) => ({ namespace: ['sales'], name, type: 'VIEW', remarks: null });
+
+  it('open footers once a minute for the same files, and at once for others', async () => {
+    let clock = 0;
+    let opened = 0;
+    const files: Record<string, string> = { a: `['a.parquet']`, b: `['b.parquet']` };
+    const query: CatalogQuery = (sql, values) => {
+      if (!sql.includes('parquet_metadata'))
+        return Promise.resolve([[files[String(values[1])] ?? null, 'parquet', null]]);
+      if (sql.includes('row_group_num_rows')) opened += 1;
+      return Promise.resolve([[String(opened), String(opened), '1', 'true']]);
+    };
+    const { read } = new LakeStatistics(() => clock);
+    const rows = async (name: string) => (await read(query, table(name), columns)).row_estimate;
+    expect([await rows('a'), await rows('a'), opened]).toEqual([1, 1, 1]);
+    expect([await rows('b'), opened]).toEqual([2, 2]);
+    clock = 59_999;
+    expect([await rows('a'), opened]).toEqual([1, 2]);
+    clock = 60_000;
+    expect([await rows('a'), opened]).toEqual([3, 3]);
+    files['a'] = `['a-2.parquet']`;
+    expect([await rows('a'), opened]).toEqual([4, 4]);
+  });
+
+  it('remember so many tables and no more', async () => {
+    let opened = 0;
+    const query: CatalogQuery = (sql, values) => {
+      if (!sql.includes('parquet_metadata')) return Promise.resolve([[String(values[1]), 'parquet', null]]);
+      if (sql.includes('row_group_num_rows')) opened += 1;
+      return Promise.resolve([['1', '1', '1', 'true']]);
+    };
+    const { read } = new LakeStatistics(() => 0);
+    for (let at = 0; at < 300; at += 1) await read(query, table(`t${at}`), columns);
+    await read(query, table('t299'), columns);
+    expect(opened).toBe(300);
+    await read(query, table('t0'), columns);
+    expect(opened).toBe(301);
+  });
+
+  it('and its plans tell how many files a filter on their folders leaves to read', async () => {
+    await scene.make(
+      `COPY (SELECT i AS id, 'd' || i % 4 AS day FROM range(100) t(i)) TO '${root('days')}' (FORMAT parquet, PARTITION_BY (day))`,
+    );
+    await scene.registered('lake');
+    const body = { namespace: 'sales', name: 'days', format: 'parquet', location: `file://${root('days')}/`, partition_column: 'day' };
+    await scene.bench.tables.register(scene.team.author, 'lake', body);
+    const { probe, statistics } = scene.bench.datasources;
+    const { plan, rows } = await probe.run(scene.team.author, 'lake', { sql: `SELECT count(*) AS n FROM sales.days WHERE day = 'd1'` });
+    expect([rows.map(({ text }) => text), plan?.partitions_scanned, plan?.partitions_total]).toEqual([['["25"]'], 1, 4]);
+    const whole = await probe.run(scene.team.author, 'lake', { sql: 'SELECT count(*) AS n FROM sales.days' });
+    expect(whole.plan).not.toHaveProperty('partitions_scanned');
+    expect(await statistics.read(scene.team.viewer, 'lake', { table: 'days' })).toMatchObject({
+      row_estimate: 100, partition_column: 'day', indexes: [{ name: 'partition', kind: 'partition' }],
+    });
+  }); // prettier-ignore
+});
