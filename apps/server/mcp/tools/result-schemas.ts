@@ -23,6 +23,9 @@ export function result(properties: Readonly<Record<string, JsonSchema>>, ...requ
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
 
+/** When something was made and last changed, and by whom. */
+export const STAMPS = { created_at: TEXT, created_by: TEXT, updated_at: TEXT } as const;
+
 /** What stands beside the `items` of a list that leaves entries out; absent when it holds all. */
 export const CUT = { total: WHOLE, truncated: YES_OR_NO } as const;
 

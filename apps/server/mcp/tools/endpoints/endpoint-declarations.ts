@@ -1,5 +1,5 @@
 import { named, optional, rowId, text, whole } from '../arguments.js';
-import { list, listResult, result, TEXT, WHOLE, YES_OR_NO } from '../result-schemas.js';
+import { list, listResult, result, STAMPS, TEXT, WHOLE, YES_OR_NO } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
 const path = named('Path below /api/x, such as "/sales/{region}/orders"; each {variable} is a declared parameter.');
@@ -14,6 +14,7 @@ const endpoint = result(
     description: TEXT,
     enabled: YES_OR_NO,
     path_variables: list(TEXT),
+    ...STAMPS,
   },
   'path',
   'url',

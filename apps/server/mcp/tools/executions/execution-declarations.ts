@@ -29,6 +29,13 @@ const metadata = {
   duration_ms: WHOLE_OR_NULL,
   failed_node_id: TEXT_OR_NULL,
   result_row_count: WHOLE_OR_NULL,
+  result_size_bytes: WHOLE_OR_NULL,
+  triggered_by: TEXT,
+  correlation_id: TEXT_OR_NULL,
+  parent_execution_id: TEXT_OR_NULL,
+  parent_node_id: TEXT_OR_NULL,
+  root_execution_id: TEXT,
+  draft_run: YES_OR_NO,
 };
 
 export const EXECUTION_TOOLS = {
@@ -57,6 +64,7 @@ export const EXECUTION_TOOLS = {
     result: result(
       {
         ...metadata,
+        parameters: OBJECT,
         error: OBJECT_OR_NULL,
         node_stats: orNull(list(OBJECT)),
         result_url: TEXT,

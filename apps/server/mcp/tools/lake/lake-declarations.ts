@@ -30,6 +30,8 @@ export const LAKE_TOOLS = {
         partition_column: TEXT_OR_NULL,
         last_error: TEXT_OR_NULL,
         last_error_at: TEXT_OR_NULL,
+        registered_at: TEXT,
+        registered_by: TEXT,
       },
       'id',
       'namespace',

@@ -1,6 +1,6 @@
 import { FACT_KINDS, FACT_SCOPES } from '#libs/semantics';
 import { flag, named, objects, optional, rowId, text, whole, word } from '../arguments.js';
-import { list, OBJECT, result, TEXT, TEXT_OR_NULL, YES_OR_NO } from '../result-schemas.js';
+import { list, OBJECT, result, TEXT, TEXT_OR_NULL, WHOLE_OR_NULL, YES_OR_NO } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
 const KINDS = Object.keys(FACT_KINDS);
@@ -18,6 +18,13 @@ const fact = {
   evidence_summary: TEXT_OR_NULL,
   recorded_via: TEXT,
   recorded_at: TEXT,
+  recorded_by: TEXT,
+  from_this_workspace: YES_OR_NO,
+  source_pipeline: OBJECT,
+  source_version: WHOLE_OR_NULL,
+  conflict: YES_OR_NO,
+  verified_by: TEXT_OR_NULL,
+  verified_at: TEXT_OR_NULL,
   supersedes: TEXT_OR_NULL,
   retired_at: TEXT_OR_NULL,
   retired_reason: TEXT_OR_NULL,

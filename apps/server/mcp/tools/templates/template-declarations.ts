@@ -7,6 +7,7 @@ import {
   orNull,
   result,
   SAVED,
+  STAMPS,
   TEXT,
   TEXT_OR_NULL,
   WHOLE,
@@ -41,6 +42,7 @@ const content = {
 const summary = result(
   {
     id: TEXT,
+    name: TEXT,
     display_name: TEXT,
     description: TEXT,
     version: WHOLE_OR_NULL,
@@ -93,11 +95,18 @@ export const TEMPLATE_TOOLS = {
         display_name: TEXT,
         description: TEXT,
         dialect: TEXT,
+        engine: TEXT,
+        type: TEXT,
         is_library: YES_OR_NO,
         imports: list(OBJECT),
         body: TEXT,
+        folder: TEXT,
+        schema_version: WHOLE,
         version: WHOLE,
         status: TEXT,
+        entity_status: TEXT,
+        version_stamps: OBJECT,
+        ...STAMPS,
         body_hash: TEXT,
         current_version: WHOLE_OR_NULL,
         draft: OBJECT,
@@ -122,7 +131,13 @@ export const TEMPLATE_TOOLS = {
       {
         references: list(
           result(
-            { pipeline: TEXT, pipeline_id: TEXT, node_id: TEXT, pipeline_version: WHOLE },
+            {
+              pipeline: TEXT,
+              pipeline_id: TEXT,
+              node_id: TEXT,
+              pipeline_version: WHOLE,
+              pipeline_version_status: TEXT,
+            },
             'pipeline_id',
             'node_id',
           ),
