@@ -1,4 +1,4 @@
-import type { ServerProcess } from '../../test/fixtures/server-process.js';
+import { heapAfterCollection } from '../../test/fixtures/heap.js';
 import { releasedPipeline, releasedTemplate } from '../content.js';
 import { SOURCE } from '../deployment.js';
 import { KeepAliveClient, type Exchange } from '../load/keep-alive-client.js';
@@ -33,9 +33,9 @@ export const mcp: BenchPath = {
       const p50 = { list: median(times.list), tool: median(times.tool), rest: median(times.rest) };
       const calls = options.quick ? SOAK_CALLS / 5 : SOAK_CALLS;
       await soak(client, tool, calls / 5);
-      const before = await heapAfterCollection(server.process);
+      const before = await heapAfterCollection(server);
       await soak(client, tool, calls);
-      const after = await heapAfterCollection(server.process);
+      const after = await heapAfterCollection(server);
       return [
         {
           path: 'MCP tools/list, p50',
@@ -87,44 +87,4 @@ async function soak(client: KeepAliveClient, exchange: Exchange, calls: number):
       while (left-- > 0) await client.send(exchange);
     }),
   );
-}
-
-/**
- * Heap in use after a collection, in MB, asked of the process by its debugger: what a process holds of the system's memory
- * says more about when it last tidied up.
- */
-async function heapAfterCollection({ pid }: ServerProcess['process']): Promise<number> {
-  process.kill(pid as number, 'SIGUSR1');
-  const socket = new WebSocket(await debuggerUrl());
-  await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
-  let id = 0;
-  const ask = (method: string, params: object = {}): Promise<{ result: { result?: { value: number } } }> => {
-    const mine = ++id;
-    return new Promise((resolve) => {
-      socket.addEventListener('message', ({ data }) => {
-        const answer = JSON.parse(String(data)) as { id: number; result: { result?: { value: number } } };
-        if (answer.id === mine) resolve(answer);
-      });
-      socket.send(JSON.stringify({ id: mine, method, params }));
-    });
-  };
-  for (let round = 0; round < 3; round += 1) await ask('HeapProfiler.collectGarbage');
-  const { result } = await ask('Runtime.evaluate', { expression: 'process.memoryUsage().heapUsed' });
-  socket.close();
-  return (result.result?.value ?? NaN) / 1024 ** 2;
-}
-
-/** Where Node listens for debuggers; a moment after the signal. */
-async function debuggerUrl(): Promise<string> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      const targets = (await (await fetch('http://127.0.0.1:9229/json/list')).json()) as {
-        webSocketDebuggerUrl: string;
-      }[];
-      return targets[0]!.webSocketDebuggerUrl;
-    } catch (error) {
-      if (attempt > 50) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }

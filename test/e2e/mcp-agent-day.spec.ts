@@ -3,6 +3,7 @@ import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
+import { ApiClient } from '../fixtures/api-client.js';
 import { releasedPipeline, releasedTemplate } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { officialClient } from '../fixtures/mcp.js';
@@ -53,6 +54,7 @@ describeWithProgram('redis-server', 'an agent’s day', (redis) => {
   let source: EmptyDatabase;
   let agent: Agent;
   let foreignPipeline: string;
+  let key: string;
 
   beforeAll(async () => {
     [deployment, source] = await Promise.all([Deployment.start({ redis }), createEmptyDatabase()]);
@@ -81,7 +83,7 @@ describeWithProgram('redis-server', 'an agent’s day', (redis) => {
     });
     await addPerson(deployment, 'author', { memberships: { default: { author: true } } });
     const author = await signIn(deployment, 'author');
-    const { key } = await author.data('POST', '/api/v1/auth/api-keys', { name: 'agent', scopes: ['author'] });
+    ({ key } = await author.data('POST', '/api/v1/auth/api-keys', { name: 'agent', scopes: ['author'] }));
     agent = new Agent(await officialClient(deployment.server.baseUrl, key));
     await agent.client.listTools();
   }, 120_000);
@@ -219,12 +221,21 @@ describeWithProgram('redis-server', 'an agent’s day', (redis) => {
     const { tools } = await agent.client.listTools();
     expect(tools.filter(({ name }) => /release|promote|grant|member|key/.test(name))).toEqual([]);
     await expect(agent.do('pipelines_release', { id: pipeline.id })).rejects.toThrow('There is no tool');
+    // Nor by another door: the key is its owner's, and the owner may not.
+    const rest = ApiClient.withKey(deployment.server.baseUrl, key);
+    const released = await rest.call('POST', `/api/v1/pipelines/${pipeline.id}/release`, { expected_hash: pipeline.body_hash });
+    expect([released.status, released.body.error.code]).toEqual([403, 'auth.key_issuer_role_lost']);
     expect((await agent.do('pipelines_get', { id: pipeline.id })).status).toBe('DRAFT');
     expect((await agent.refused('pipelines_get', { id: foreignPipeline })).code).toBe('pipeline.execution.not_found');
     expect((await agent.refused('pipelines_execute', { id: foreignPipeline })).code).toBe('pipeline.execution.not_found');
     expect((await agent.refused('datasources_get', { name: 'elsewhere-pg' })).code).toBe('datasource.not_found');
     for (const list of ['pipelines_list', 'templates_list', 'datasources_list', 'executions_list', 'endpoints_list']) {
       expect([list, JSON.stringify(await agent.do(list)).includes('elsewhere')]).toEqual([list, false]);
+    }
+    const { resources } = await agent.client.listResources();
+    expect(resources.filter(({ uri }) => uri.includes('elsewhere') || uri.includes(foreignPipeline))).toEqual([]);
+    for (const uri of [`datapipelines://pipelines/${foreignPipeline}`, 'datapipelines://templates/elsewhere/secret.sql', 'datapipelines://datasources/elsewhere-pg']) {
+      await expect(agent.client.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
     }
   });
 }); // prettier-ignore

@@ -79,15 +79,68 @@ describeWithProgram('redis-server', 'hostile texts', (redis) => {
     expect((await scene.tool('sql_probe', { name: 'shop', sql: 'SELECT count(*) FROM orders' })).rows).toEqual([['3']]);
   }, 120_000);
 
-  it('of the wrong shape in every argument: one sentence that names it', async () => {
-    const wrong: Record<string, unknown> = { string: 7, integer: 'x', boolean: 'true', array: 'x', object: [1] };
+  it('and whole numbers beyond every bound: clamped or refused, never a failure', async () => {
+    const before = await checksum.now();
     for (const { name, inputSchema } of tools) {
-      for (const [argument, schema] of Object.entries(inputSchema.properties)) {
-        const { rpcError } = await callTool(scene.agent, name, { [argument]: schema.anyOf ? 7 : wrong[schema.type as string] });
-        expect([name, argument, rpcError?.code, rpcError?.message.includes(`“${argument}”`)]).toEqual([name, argument, '-32602', true]);
+      const entries = Object.entries(inputSchema.properties);
+      if (!entries.some(([, { type }]) => type === 'integer')) continue;
+      for (const number of [-1, 0, 2 ** 31, 2 ** 53, 1e300]) {
+        const args = Object.fromEntries(entries.map(([argument, schema]) => [argument, schema.type === 'integer' ? number : filled(schema, 'nowhere')]));
+        const answer = await callTool(scene.agent, name, args);
+        const shown = [name, number];
+        expect([...shown, answer.status, answer.rpcError?.code ?? '-32602']).toEqual([...shown, 200, '-32602']);
+        if (answer.isError) expect([...shown, Object.hasOwn(catalogue, answer.code ?? '')]).toEqual([...shown, true]);
       }
     }
+    expect(await checksum.now()).toBe(before);
+  }, 60_000);
+
+  it('of every wrong shape in every argument: a sentence that names it and says what it must be, and nothing is stored', async () => {
+    const before = await checksum.now();
+    const shapes: [kind: string, value: unknown][] = [
+      ['string', 'x'], ['integer', 7], ['number', 1.5], ['integer', 1e300], ['boolean', true], ['null', null], ['array', [1]], ['array', []], ['object', { a: 1 }], ['object', {}],
+    ];
+    let told = 0;
+    for (const { name, inputSchema } of tools) {
+      const calls: [argument: string, value: unknown][] = [];
+      for (const [argument, schema] of Object.entries(inputSchema.properties)) {
+        const fitting = schema.anyOf ? ['string', 'array'] : [schema.type];
+        for (const [kind, value] of shapes) {
+          // A list of the wrong items is wrong too; an empty one may be right.
+          const fits = fitting.includes(kind) && !(kind === 'array' && (value as unknown[]).length > 0);
+          if (!fits) calls.push([argument, value]);
+        }
+      }
+      const answers = await Promise.all(calls.map(([argument, value]) => callTool(scene.agent, name, { [argument]: value })));
+      for (const [at, { rpcError }] of answers.entries()) {
+        const [argument, value] = calls[at]!;
+        const shown = [name, argument, JSON.stringify(value)];
+        expect([...shown, rpcError?.code, rpcError?.message]).toEqual([...shown, '-32602', expect.stringMatching(new RegExp(`“${argument}(\\[\\d+\\])?” (must|is null|is required|has no|does not)`))]);
+        expect([...shown, rpcError?.message.includes(`${name} takes`)]).toEqual([...shown, true]);
+        told += 1;
+      }
+    }
+    expect(told).toBeGreaterThan(900);
+    expect(await checksum.now()).toBe(before);
   }, 120_000);
+
+  it('missing, unknown, or instead of the arguments: each is told by its name', async () => {
+    for (const { name, inputSchema } of tools) {
+      const { properties, required = [] } = inputSchema;
+      const none = await callTool(scene.agent, name, {});
+      for (const argument of required) expect([name, none.rpcError?.message]).toEqual([name, expect.stringContaining(`“${argument}” is required`)]);
+      const unknown = await callTool(scene.agent, name, { definitely_not: 1 });
+      expect([name, unknown.rpcError?.code, unknown.rpcError?.message]).toEqual([name, '-32602', expect.stringContaining(`${name} has no argument “definitely_not”`)]);
+      for (const [argument] of Object.entries(properties).slice(0, 1)) {
+        const near = await callTool(scene.agent, name, { [`${argument}s`]: 'x' });
+        expect([name, near.rpcError?.message]).toEqual([name, expect.stringContaining(`Did you mean “${argument}”?`)]);
+      }
+      for (const instead of ['x', 7, [], true, null]) {
+        const { rpcError } = await callTool(scene.agent, name, instead);
+        expect([name, instead, rpcError?.code, rpcError?.message]).toEqual([name, instead, '-32602', expect.stringContaining('“arguments” must be an object')]);
+      }
+    }
+  }, 60_000);
 
   it('as names of resources, prompts and cursors: refused as what they are', async () => {
     for (const text of HOSTILE) {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { root } from '../fixtures/keeper-state.js';
 import { McpScene } from '../fixtures/mcp-scene.js';
 import { describeWithProgram } from '../fixtures/programs.js';
@@ -97,8 +98,12 @@ describeWithProgram('redis-server', 'the inspector of the protocol', (redis) => 
     expect([code === 0, stdout, stderr]).toEqual([false, '', expect.stringContaining('auth_required')]);
   });
 
-  it('is called by the line of the page about connecting', () => {
+  it('runs by the line of the page about connecting, as it stands there', async () => {
     const document = readFileSync(join(root, 'docs/mcp.md'), 'utf8');
-    expect(document).toContain('npx @modelcontextprotocol/inspector --cli http://localhost:8080/mcp --transport http --header "DP-API-Key: $PENSTOCK_API_KEY" --method tools/list');
+    const line = /```\n(npx @modelcontextprotocol\/inspector [^]*?)```/.exec(document)?.[1] ?? '';
+    const here = line.replace('http://localhost:8080', scene.deployment.server.baseUrl);
+    const env = { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, HOME: scene.deployment.files, PENSTOCK_API_KEY: scene.key, npm_config_offline: 'true' };
+    const { stdout } = await promisify(execFile)('/bin/bash', ['-c', here], { cwd: root, env, maxBuffer: 8 * 1024 * 1024 });
+    expect((JSON.parse(stdout) as { tools: unknown[] }).tools).toHaveLength(41);
   });
 }); // prettier-ignore

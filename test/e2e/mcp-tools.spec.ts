@@ -282,6 +282,18 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     }); // prettier-ignore
   });
 
+  describe('a fact', () => {
+    it('is recorded with evidence, listed in full, and taken back', async () => {
+      const given = { scope: 'DATASOURCE', datasource: 'shop', kind: 'grain', fact: 'orders has one row per order', refs: [{ table: 'orders' }] };
+      const made = await scene.tool('semantics_record', { ...given, evidence_sql: 'SELECT count(*) AS n FROM orders' });
+      expect([made.trust, made.evidence_summary, made.recorded_via]).toEqual(['observed', 'n=3', 'mcp']);
+      const { facts, truncated } = await scene.tool('semantics_list', { datasource: 'shop', table: 'orders' });
+      expect([facts.map(({ id }: { id: string }) => id), truncated]).toEqual([[made.id], false]);
+      expect((await scene.tool('semantics_retire', { id: made.id, reason: 'no longer so' })).trust).toBe('retired');
+      expect((await scene.refusal('semantics_list', { datasource: 'shop', since: 'yesterday' }).catch((error: { code: number }) => error)).code).toBe(-32602);
+    }); // prettier-ignore
+  });
+
   describe('documentation', () => {
     it('is the same for whoever comes without a key and for the tools', async () => {
       const anyone = new ApiClient(scene.deployment.server.baseUrl);
@@ -347,6 +359,15 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     await expect(scene.client.getPrompt({ name: 'analyze_pipeline', arguments: { pipeline_id: 'x' } })).rejects.toMatchObject({ code: -32602 });
   }); // prettier-ignore
 
+  it('have all given results here, and each holds what its schema declares, and nothing else', async () => {
+    const { tools } = await scene.client.listTools();
+    const seen = new Set(scene.answered.map(({ name }) => name));
+    expect(tools.map(({ name }) => name).filter((name) => !seen.has(name))).toEqual([]);
+    const schemas = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema as Schema]));
+    const undeclared = new Set(scene.answered.flatMap(({ name, structured }) => undeclaredIn(schemas.get(name)!, structured, name)));
+    expect([...undeclared].sort()).toEqual([]);
+  }); // prettier-ignore
+
   describe('the audit trail', () => {
     it('has a row for every call, with what was acted on and how it went, and no argument', async () => {
     const before = (await audit('mcp.tool.called')).length;
@@ -377,3 +398,25 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     }
   });
 });
+
+interface Schema {
+  type?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+}
+
+/** Members that a result has and its schema does not tell of; schemas without members tell of any. */
+function undeclaredIn(schema: Schema, value: unknown, place: string): string[] {
+  const branch = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
+  if (Array.isArray(value)) {
+    const { items } = branch;
+    return items ? value.flatMap((item) => undeclaredIn(items, item, `${place}[]`)) : [];
+  }
+  const { properties } = branch;
+  if (typeof value !== 'object' || value === null || properties === undefined) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const declared = properties[name];
+    return declared ? undeclaredIn(declared, member, `${place}.${name}`) : [`${place}.${name}`];
+  });
+}
