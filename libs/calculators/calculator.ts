@@ -1,4 +1,4 @@
-import { ExactNumber, type JsonValue } from '#libs/kernel';
+import { ExactNumber, type JsonValue } from '#libs/kernel/pure';
 import type { CanonicalValue, ColumnType, LogicalType, TypedValue } from '#libs/typesystem';
 import type { GivenInputs } from './given-inputs.js';
 

@@ -1,4 +1,4 @@
-import { readJson, type JsonValue } from '#libs/kernel';
+import { readJson, type JsonValue } from '#libs/kernel/pure';
 import { encodeWire, type TypedValue } from '#libs/typesystem';
 import { evaluate, findCalculator } from './index.js';
 

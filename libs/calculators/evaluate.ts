@@ -1,5 +1,5 @@
 import { ArithmeticException, DateTimeException } from '@js-joda/core';
-import type { JsonValue } from '#libs/kernel';
+import type { JsonValue } from '#libs/kernel/pure';
 import { coerceText, describeType, rescaleDecimal, type TypedValue } from '#libs/typesystem';
 import { CalculatorRefusal, literalJson, type Calculator, type CalculatorInput } from './calculator.js';
 import { GivenInputs, type Given } from './given-inputs.js';

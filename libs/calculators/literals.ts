@@ -1,4 +1,4 @@
-import { isExactNumber, type JsonValue } from '#libs/kernel';
+import { isExactNumber, type JsonValue } from '#libs/kernel/pure';
 import { coerceJson, parseNumberToken, quoteForMessage, type CanonicalValue, type TypedValue } from '#libs/typesystem';
 import type { CalculatorInput } from './calculator.js';
 import { scalarLiteral } from './scalars.js';

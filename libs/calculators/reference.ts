@@ -1,4 +1,4 @@
-import { writeJson, type JsonValue } from '#libs/kernel';
+import { writeJson, type JsonValue } from '#libs/kernel/pure';
 import { literalJson, RESULT, type Calculator, type CalculatorExample } from './calculator.js';
 import { CALCULATORS } from './catalogue.js';
 

@@ -1,4 +1,4 @@
-import { isExactNumber, type JsonValue } from '#libs/kernel';
+import { isExactNumber, type JsonValue } from '#libs/kernel/pure';
 import {
   coerceText,
   compareDecimals,

@@ -1,16 +1,7 @@
-export * from './error-catalogue.js';
-export * from './penstock-error.js';
+export * from './pure/index.js';
 export * from './principal.js';
 export * from './clock.js';
 export * from './ids.js';
-export * from './paging.js';
-export * from './keyset-order.js';
-export * from './wire-stamp.js';
-export * from './moment.js';
-export * from './json/value.js';
-export * from './json/limits.js';
-export * from './json/read.js';
-export * from './json/write.js';
 export * from './configuration/index.js';
 export { nearest } from './configuration/nearest.js';
 export * from './logging/index.js';

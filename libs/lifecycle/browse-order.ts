@@ -1,4 +1,4 @@
-import { keysetItems, KeysetOrder, type KeysetListing, type KeysetPage, type SortKey } from '#libs/kernel';
+import { keysetItems, KeysetOrder, type KeysetListing, type KeysetPage, type SortKey } from '#libs/kernel/pure';
 import { keysetStatement, type Selection } from './browse.js';
 import type { Statement } from './statements.js';
 

@@ -1,4 +1,4 @@
-import { KeysetOrder, sizeOf, type KeysetPage } from '#libs/kernel';
+import { KeysetOrder, sizeOf, type KeysetPage } from '#libs/kernel/pure';
 import type { Statement, VersionedTables } from './statements.js';
 import type { EntityStatus } from './version-state.js';
 

@@ -1,4 +1,4 @@
-import { PenstockError } from '#libs/kernel';
+import { PenstockError } from '#libs/kernel/pure';
 import type { VersionedFamily } from './refusal.js';
 
 /** Where things are tried out; nobody is asked about it. */

@@ -1,4 +1,4 @@
-import { PenstockError } from '#libs/kernel';
+import { PenstockError } from '#libs/kernel/pure';
 
 /**
  * The base hash of `If-Match`, `expectedHash` or `expected_hash`: bare or double-quoted, the `.r` tail of an ETag

@@ -1,4 +1,4 @@
-import { PenstockError, toWireStamp, type ErrorCode } from '#libs/kernel';
+import { PenstockError, toWireStamp, type ErrorCode } from '#libs/kernel/pure';
 import type { Refused, RefusalReason } from './decide.js';
 import type { VersionState } from './version-state.js';
 

@@ -1,4 +1,4 @@
-import type { Failure } from '#libs/kernel';
+import type { Failure } from '#libs/kernel/pure';
 import type { VersionedFamily } from './refusal.js';
 
 /** What a file says of the release it holds (contract 05 §12). Without a version it becomes the next one here. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '#libs/kernel';
+import type { JsonValue } from '#libs/kernel/pure';
 import type { TypedValue } from '#libs/typesystem';
 import { CalculatorRefusal, RESULT, type Calculator } from '../calculator.js';
 import { sameScalar } from '../scalars.js';

@@ -1,4 +1,4 @@
-import { PenstockError } from '#libs/kernel';
+import { PenstockError } from '#libs/kernel/pure';
 import { formatDate, parseDateText } from '../calendar.js';
 import { describeType, isDecimal, type CanonicalValue, type ColumnType, type Decimal } from '../canonical-type.js';
 import { completeDecimalText, formatDecimal, parseDecimal, rescaleDecimal } from '../decimal.js';

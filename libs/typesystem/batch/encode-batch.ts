@@ -1,4 +1,4 @@
-import { PenstockError } from '#libs/kernel';
+import { PenstockError } from '#libs/kernel/pure';
 import type { Column } from '../canonical-type.js';
 import type { WireIssues } from '../wire/wire-issues.js';
 import { ByteWriter } from './byte-writer.js';

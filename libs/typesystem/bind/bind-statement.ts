@@ -1,4 +1,4 @@
-import { PenstockError } from '#libs/kernel';
+import { PenstockError } from '#libs/kernel/pure';
 import { hasFormOf, type Dialect, type TypedValue } from '../canonical-type.js';
 import { lexSql } from '../sql/lex-sql.js';
 import { findUnterminated, type SqlToken } from '../sql/sql-token.js';

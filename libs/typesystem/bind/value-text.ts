@@ -1,4 +1,4 @@
-import { PenstockError } from '#libs/kernel';
+import { PenstockError } from '#libs/kernel/pure';
 import { formatTime, formatTimestamp, isTimeOfDay, isShowableTimestamp } from '../calendar.js';
 import {
   describeType,
