@@ -6,7 +6,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/persistence'
 import { ApiClient } from '../test/fixtures/api-client.js';
 import { findProgram } from '../test/fixtures/installed-program.js';
 import { startRedis, type TestRedis } from '../test/fixtures/redis.js';
-import { ADMIN, deploymentSecrets, ServerProcess } from '../test/fixtures/server-process.js';
+import { ADMIN, deploymentSecrets, ServerProcess, type DeploymentSecrets } from '../test/fixtures/server-process.js';
 
 export const USERS = 4;
 export const SOURCE = 'bench-pg';
@@ -24,6 +24,7 @@ const LIFTED = {
   DATAPIPELINES_RATE_LIMIT_REQUESTS_PER_MINUTE: '60000000',
   DATAPIPELINES_AUTH_RATE_LIMIT_LOGIN_PER_MINUTE: '1000',
   DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_USER: '1000',
+  DATAPIPELINES_SSE_MAX_STREAMS_PER_USER: '1000',
 };
 
 /**
@@ -44,6 +45,7 @@ export class BenchDeployment {
     readonly admin: ApiClient,
     /** Whose keys they are, each once. */
     readonly people: readonly Credentials[],
+    private readonly secrets: DeploymentSecrets,
   ) {}
 
   static async start(options: { profile?: string; env?: Record<string, string> }): Promise<BenchDeployment> {
@@ -54,9 +56,11 @@ export class BenchDeployment {
     const { url: sourceUrl, version } = await createDatabase(postgres);
     const program = findProgram('redis-server');
     const redis = program === undefined ? undefined : await startRedis(program);
-    const env = { ...LIFTED, ...profiling(options.profile), ...options.env };
+    const secrets = deploymentSecrets();
+    const spill = { DATAPIPELINES_STAGING_SPILL_DIRECTORY: join(directory, 'spill') };
+    const env = { ...LIFTED, ...spill, ...profiling(options.profile), ...options.env };
     const server = redis
-      ? await ServerProcess.start({ databaseUrl: postgres.url, redisUrl: redis.url, secrets: deploymentSecrets(), env })
+      ? await ServerProcess.start({ databaseUrl: postgres.url, redisUrl: redis.url, secrets, env })
       : await ServerProcess.launch({ DATAPIPELINES_EMBEDDED_DIRECTORY: join(directory, 'embedded'), ...env });
     const { email, password } = redis ? ADMIN : oneTimePassword(join(directory, 'embedded'));
     const admin = new ApiClient(server.baseUrl);
@@ -92,6 +96,7 @@ export class BenchDeployment {
       keys,
       inDefault,
       signIns,
+      secrets,
     );
     await deployment.#registerSource();
     return deployment;
@@ -101,6 +106,22 @@ export class BenchDeployment {
   get metadataUrl(): string {
     if (!this.redis) throw new TypeError('This path needs redis-server.');
     return this.postgres.url;
+  }
+
+  /** One more server on the same stores. The caller ends it. */
+  async anotherServer(env: Record<string, string> = {}): Promise<ServerProcess> {
+    if (!this.redis) throw new TypeError('Several servers need redis-server.');
+    return ServerProcess.start({
+      databaseUrl: this.postgres.url,
+      redisUrl: this.redis.url,
+      secrets: this.secrets,
+      env: { ...LIFTED, DATAPIPELINES_STAGING_SPILL_DIRECTORY: this.spillDirectory, ...env },
+    });
+  }
+
+  /** Where the engines of its servers may write. */
+  get spillDirectory(): string {
+    return join(this.directory, 'spill');
   }
 
   get author(): ApiClient {

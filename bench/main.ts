@@ -13,6 +13,7 @@ Medians of 5 runs.
 
   --only NAME      measure these paths only (repeatable, or separated by commas)
   --quick          3 shorter runs on less data, for a first look
+  --smoke          almost nothing of everything: whether the scenarios still run
   --json           print JSON instead of a table
   --profile DIR    the server leaves its CPU profile there
   --help           this text

@@ -1,5 +1,7 @@
+import { apiUnderLoad } from './api-under-load.js';
 import type { BenchPath } from './bench-path.js';
 import { browseLevel } from './browse-level.js';
+import { cancel } from './cancel.js';
 import { ftlRender } from './ftl-render.js';
 import { factsListing } from './facts-listing.js';
 import { loginsBesideEndpoint } from './logins-beside-endpoint.js';
@@ -8,6 +10,8 @@ import { nodeOverhead } from './node-overhead.js';
 import { publishedEndpoint } from './published-endpoint.js';
 import { resultPage } from './result-page.js';
 import { staging } from './staging.js';
+import { stagingAppend } from './staging-append.js';
+import { stagingMemory } from './staging-memory.js';
 import { start } from './start.js';
 import { storedResult } from './stored-result.js';
 import { trivialRun } from './trivial-run.js';
@@ -18,6 +22,10 @@ export const PATHS: readonly BenchPath[] = [
   trivialRun,
   nodeOverhead,
   staging,
+  stagingAppend,
+  stagingMemory,
+  apiUnderLoad,
+  cancel,
   storedResult,
   resultPage,
   publishedEndpoint,
