@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
+import { NativeCallGate } from '#libs/datasources';
 import { createVector, MAX_BATCH_ROWS, Utf8Texts, type Column, type ColumnBatch } from '#libs/typesystem';
-import { NativeCallGate } from '../../libs/executions/staging/native-call-gate.js';
 import { stageRows } from '../../libs/executions/staging/staged-table.js';
 import { StagingEngine } from '../../libs/executions/staging/staging-engine.js';
 import { repeat } from '../load/repeat.js';
