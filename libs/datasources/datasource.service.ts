@@ -73,18 +73,18 @@ export class DatasourceService {
       name ? [name] : [],
     );
     try {
-      await this.db.transaction(async (tx) => {
+      return await this.db.transaction(async (tx) => {
         await this.repository.insert(tx, write, principal.userId);
         const owner = write.ownerWorkspaceId;
         if (owner !== null) await this.grantRows.grant(tx, write.name, owner, principal.userId);
         await this.audit.append(tx, principal, 'datasource.created', { datasource: write.name });
         this.#announce(tx, principal, write.name);
+        return await this.#view(tx, principal, write.name);
       });
     } catch (error) {
       if (constraintOf(error)?.name !== 'datasources_pkey') throw error;
       throw new PenstockError('datasource.validation.duplicate_name', { details: { datasource: write.name } });
     }
-    return await this.#view(principal, write.name);
   }
 
   /** Replaces a datasource whole; last writer wins. The stored secret stays while the kind does. */
@@ -99,7 +99,7 @@ export class DatasourceService {
       stored,
       nameDefect ? [nameDefect] : [],
     );
-    await this.db.transaction(async (tx) => {
+    return await this.db.transaction(async (tx) => {
       if (!(await this.repository.update(tx, write))) throw await this.#lostUpdate(tx, name);
       const owner = write.ownerWorkspaceId;
       if (owner !== null && owner !== stored.ownerWorkspaceId)
@@ -115,8 +115,8 @@ export class DatasourceService {
         });
       }
       this.#announce(tx, principal, name);
+      return await this.#view(tx, principal, name);
     });
-    return await this.#view(principal, name);
   }
 
   async read(principal: Principal, name: string): Promise<DatasourceView> {
@@ -259,8 +259,9 @@ export class DatasourceService {
     tx.afterCommit(() => this.pools.changed(principal, name));
   }
 
-  async #view(principal: Principal, name: string): Promise<DatasourceView> {
-    const record = await this.repository.live(this.db, name, principal.workspace?.id ?? null);
+  /** Read before the commit, so that an act that cannot be answered has not happened. */
+  async #view(tx: Transaction, principal: Principal, name: string): Promise<DatasourceView> {
+    const record = await this.repository.live(tx, name, principal.workspace?.id ?? null);
     if (!record) throw new PenstockError('datasource.not_found', { details: { datasource: name } });
     // The writer of a datasource sees it, granted to his own workspace or not.
     return datasourceView(isSuperAdmin(principal) ? { ...record, granted: true } : record, this.drivers);
