@@ -1,6 +1,6 @@
 import { PenstockError } from '#libs/kernel';
 
-import { cancelled, DriverFailure } from '../drivers/driver-failure.js';
+import { abortable, cancelled, DriverFailure } from '../drivers/driver-failure.js';
 import type { Access, DriverConnection } from '../drivers/driver.js';
 import type { ConnectionSource } from './connection-source.js';
 import { Permits } from './permits.js';
@@ -126,19 +126,23 @@ export class LeasePool {
     }
   }
 
-  /** Takes a connection back. `destroy` cuts it; otherwise its session is put back to its first state before reuse. */
+  /**
+   * Takes a connection back. `destroy` cuts it; otherwise its session is put back to its first state before reuse, for
+   * which it has `validationTimeout`: a server that went without a word would keep its place in the pool for ever.
+   */
   async give(connection: DriverConnection, outcome: 'ok' | 'destroy'): Promise<void> {
     const member = this.#leased.get(connection);
     if (!member) return;
     this.#leased.delete(connection);
     clearTimeout(member.leak);
     this.#inTransit += 1;
+    const patience = AbortSignal.timeout(this.#limits.validationTimeout);
     try {
       const fresh = outcome === 'ok' && connection.usable && !this.isRetired && !this.#expired(member);
-      if (fresh && (await connection.reset()) && !this.isRetired) {
+      if (fresh && (await abortable(connection.reset(), patience)) && !this.isRetired) {
         const now = Date.now();
         this.#idle.push({ connection, bornAt: member.bornAt, idleSince: now, provenAt: now });
-      } else if (outcome === 'ok' && connection.usable) await connection.close();
+      } else if (outcome === 'ok' && connection.usable) await abortable(connection.close(), patience);
       else connection.destroy();
     } catch {
       connection.destroy();
