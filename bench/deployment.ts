@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -57,8 +57,13 @@ export class BenchDeployment {
     const program = findProgram('redis-server');
     const redis = program === undefined ? undefined : await startRedis(program);
     const secrets = deploymentSecrets();
-    const spill = { DATAPIPELINES_STAGING_SPILL_DIRECTORY: join(directory, 'spill') };
-    const env = { ...LIFTED, ...spill, ...profiling(options.profile), ...options.env };
+    const files = join(directory, 'files');
+    mkdirSync(files);
+    const folders = {
+      DATAPIPELINES_STAGING_SPILL_DIRECTORY: join(directory, 'spill'),
+      DATAPIPELINES_DATASOURCES_FILE_ROOTS: files,
+    };
+    const env = { ...LIFTED, ...folders, ...profiling(options.profile), ...options.env };
     const server = redis
       ? await ServerProcess.start({ databaseUrl: postgres.url, redisUrl: redis.url, secrets, env })
       : await ServerProcess.launch({ DATAPIPELINES_EMBEDDED_DIRECTORY: join(directory, 'embedded'), ...env });
@@ -122,6 +127,11 @@ export class BenchDeployment {
   /** Where the engines of its servers may write. */
   get spillDirectory(): string {
     return join(this.directory, 'spill');
+  }
+
+  /** Where files may lie that the server reads. */
+  get fileRoot(): string {
+    return join(this.directory, 'files');
   }
 
   get author(): ApiClient {

@@ -5,6 +5,7 @@ import { cancel } from './cancel.js';
 import { crash } from './crash.js';
 import { ftlRender } from './ftl-render.js';
 import { factsListing } from './facts-listing.js';
+import { lakeScan } from './lake-scan.js';
 import { leak } from './leak.js';
 import { loginsBesideEndpoint } from './logins-beside-endpoint.js';
 import { mcp } from './mcp.js';
@@ -45,6 +46,7 @@ export const PATHS: readonly BenchPath[] = [
   publishedEndpoint,
   validateDocument,
   ftlRender,
+  lakeScan,
   browseLevel,
   factsListing,
   loginsBesideEndpoint,
