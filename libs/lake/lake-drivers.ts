@@ -77,6 +77,7 @@ export class LakeDrivers extends FurtherDrivers {
       {
         refreshMs: this.config.get('datapipelines.lake.mirror-refresh-seconds') * 1000,
         parts: () => this.#parts(options, context, shared, resolver),
+        object: (bucket, key, most, signal) => storage.read(bucket, key, most, signal),
         storageAnswers: (tables, signal) => answers(storage, tables, signal),
       },
       {

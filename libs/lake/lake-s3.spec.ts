@@ -32,6 +32,33 @@ const register = (name: string, location: string) =>
 const files = (): string[] => readdirSync(join(scene.folder, 'spill', 'penstock-lake-cache'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.parquet') || name.includes('.part-')); // prettier-ignore
 
 describe('a lake on S3', () => {
+  it('does not send the identity of the machine to an endpoint of its own', async () => {
+    s3.open.add('bucket');
+    await put('t/a.parquet', 'SELECT 1 AS v');
+    await scene.registered('bare', { properties: { dialect: { endpoint: s3.endpoint } } });
+    const body = { namespace: 'sales', name: 't', format: 'parquet', location: 's3://bucket/t/' };
+    const refused = await refusal(scene.bench.tables.register(scene.team.author, 'bare', body));
+    expect(refused.details['reason']).toMatch(/credential or unsigned/);
+    expect(s3.requests).toEqual([]);
+  });
+
+  it('imports by a manifest in a bucket, with the credential of the datasource', async () => {
+    await put('pub/a.parquet', 'SELECT 1 AS v');
+    const manifest = { publish_prefix: 's3://bucket/pub', namespace: 'pub', tables: [{ name: 'a', format: 'parquet', path: 'a.parquet' }] };
+    s3.objects.set('bucket/pub/m.json', Buffer.from(JSON.stringify(manifest)));
+    s3.objects.set('bucket/pub/large.json', Buffer.alloc(5 * 1024 * 1024 + 1, ' '));
+    const from = (url: string) => scene.bench.imports.import(scene.team.author, 'lake', { manifest_url: url });
+    expect((await from('s3://bucket/pub/m.json')).registered_count).toBe(1);
+    expect(await scene.bench.read('lake', 'SELECT v FROM pub.a')).toEqual([[1]]);
+    for (const [url, code] of [
+      ['s3://bucket/pub/none.json', 'pipeline.execution.datasource_unreachable'],
+      ['s3://bucket/pub/large.json', 'pipeline.execution.datasource_unreachable'],
+      ['s3://bucket/', 'datasource.validation.lake_manifest_url_forbidden'],
+      ['s3://BUCKET/x', 'datasource.validation.lake_manifest_url_forbidden'],
+    ] as const)
+      expect([url, (await refusal(from(url))).code]).toEqual([url, code]);
+  }); // prettier-ignore
+
   it('signs its requests, follows pages, keeps partition names and downloads each content once', async () => {
     s3.pageSize = 1;
     await put('t/zip=007/city=Zürich/a.parquet', 'SELECT 1 AS v');
@@ -40,10 +67,13 @@ describe('a lake on S3', () => {
     await register('t', 's3://bucket/t/');
     const read = () => scene.bench.read('lake', 'SELECT v, zip, city FROM t ORDER BY v');
     expect(await read()).toEqual([[1, '007', 'Zürich'], [2, '100', "O'Brien [x]*"]]); // prettier-ignore
-    await Promise.all([read(), read(), (await scene.another()).read('lake', 'SELECT 1')]);
-    const gets = s3.requests.filter((line) => line.endsWith('.parquet'));
-    expect([...new Set(gets)]).toEqual(gets);
-    expect(gets).toHaveLength(2);
+    await Promise.all([read(), read()]);
+    const gets = () => s3.requests.filter((line) => line.endsWith('.parquet'));
+    expect([...new Set(gets())]).toEqual(gets());
+    expect(gets()).toHaveLength(2);
+    // Another process keeps its own: neither removes what the other reads.
+    await (await scene.another()).read('lake', 'SELECT v FROM t');
+    expect([gets().length, files().length]).toEqual([4, 4]);
     expect(await scene.bench.service.test(scene.team.admin, 'lake')).toMatchObject({ connected: true });
   });
 

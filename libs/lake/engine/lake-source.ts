@@ -16,6 +16,8 @@ export interface SourceSettings {
   /** Files are looked for anew when the engine is older than this. */
   refreshMs: number;
   parts(): Promise<EngineParts>;
+  /** The bytes of a small object in a bucket; rejects with DriverFailure. */
+  object(bucket: string, key: string, most: number, signal: AbortSignal): Promise<Buffer>;
   /** Asks the storage for a sign of life; rejects with DriverFailure. */
   storageAnswers(tables: readonly LakeTable[], signal: AbortSignal): Promise<void>;
 }
@@ -60,6 +62,11 @@ export class LakeSource implements ConnectionSource {
     } finally {
       engine.supersede();
     }
+  }
+
+  /** A small object that lies beside the tables. @throws DriverFailure */
+  async object(bucket: string, key: string, most: number, signal: AbortSignal): Promise<Buffer> {
+    return await this.#settings.object(bucket, key, most, signal);
   }
 
   /**

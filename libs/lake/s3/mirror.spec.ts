@@ -41,6 +41,7 @@ describe('the copies of S3 objects', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const hold = async (mirror: Mirror, wanted: StoredObject, ends: AbortSignal = signal): Promise<string> => {
+    await mirror.ready();
     const { path } = mirror.placeOf('lake', 'b', wanted);
     await mirror.hold(storage, 'b', wanted, path, ends);
     return path;

@@ -1,8 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import { TableProblem } from '../tables/table-scan.js';
+import { isOwnership, ownFolder } from './own-folder.js';
 import type { S3Storage, StoredObject } from './s3-storage.js';
 
 const PART = '.part-';
@@ -31,6 +33,7 @@ export class Mirror {
   readonly #kept = new Map<string, Kept>();
   readonly #arriving = new Map<string, Arriving>();
   #found: Promise<void> | undefined;
+  #own: string | undefined;
 
   constructor(
     private readonly folder: string,
@@ -38,7 +41,7 @@ export class Mirror {
   ) {}
 
   /**
-   * Where an object's copy stands: Hive folders keep their names, because they are values.
+   * Where an object's copy stands, once {@link ready}: Hive folders keep their names, because they are values.
    *
    * @returns the file, and the folder that holds this copy alone, ending in `/`
    */
@@ -57,7 +60,7 @@ export class Mirror {
         throw new TableProblem('An object has a key that cannot be the name of a file.');
     }
     const digest = createHash('sha256').update([bucket, key, etag].join('\0')).digest('hex').slice(0, 40);
-    const folder = join(this.folder, datasource, digest);
+    const folder = join(this.#own ?? this.folder, datasource, digest);
     return { path: join(folder, ...partitions, name), folder: `${folder}/` };
   }
 
@@ -69,7 +72,7 @@ export class Mirror {
     path: string,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#ready();
+    await this.ready();
     while (!(await this.#pinned(path))) {
       const waitedFor = this.#arriving.get(path);
       if (!waitedFor) return await this.#arrival(storage, bucket, object, path, signal);
@@ -159,8 +162,8 @@ export class Mirror {
     await utimes(path, now, now);
   }
 
-  /** A look that failed is taken again by the next who comes. */
-  async #ready(): Promise<void> {
+  /** Finds the folder of this process and what stands in it. A look that failed is taken again by the next who comes. */
+  async ready(): Promise<void> {
     this.#found ??= this.#find();
     try {
       await this.#found;
@@ -172,15 +175,23 @@ export class Mirror {
 
   /** What an earlier process left: whole copies are kept, parts nobody works on are removed. */
   async #find(): Promise<void> {
-    await mkdir(this.folder, { recursive: true });
-    for (const entry of await readdir(this.folder, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue;
+    this.#own = await ownFolder(this.folder);
+    for (const entry of await copiesIn(this.#own)) {
       const path = join(entry.parentPath, entry.name);
       const { size, mtimeMs } = await stat(path);
       if (!basename(path).startsWith(PART)) this.#kept.set(path, { bytes: size, usedAt: mtimeMs, pins: 0 });
       else if (Date.now() - mtimeMs > ABANDONED_MS) await rm(path, { force: true });
     }
   }
+}
+
+/** The files of a process's own folder, without those of the other processes inside it. */
+async function copiesIn(folder: string): Promise<Dirent[]> {
+  const datasources = (await readdir(folder)).filter((name) => !isOwnership(name));
+  const found = await Promise.all(
+    datasources.map((name) => readdir(join(folder, name), { recursive: true, withFileTypes: true }).catch(() => [])),
+  );
+  return found.flat().filter((entry) => entry.isFile());
 }
 
 /** The first who wanted an object gave up before it had come. */

@@ -30,6 +30,7 @@ export class MirroredCopies {
   /** All of them or none. @throws TableProblem when they are more bytes than one table may have */
   async hold(bucket: string, objects: readonly StoredObject[], signal: AbortSignal): Promise<HeldCopies> {
     this.refuseTooLarge(objects.reduce((sum, { bytes }) => sum + bytes, 0));
+    await this.mirror.ready();
     const { datasource } = this.limits;
     const copies = objects.map((object) => ({ object, ...this.mirror.placeOf(datasource, bucket, object) }));
     const held: string[] = [];

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import {
@@ -36,6 +36,8 @@ export class S3Storage {
   readonly #client: S3Client;
   readonly #endpoint: { host: string; port: number } | undefined;
   readonly #region: string;
+  /** Whether requests would carry the identity of this machine. */
+  readonly #asMachine: boolean;
 
   constructor(
     { endpoint, region = 'us-east-1', unsigned, urlStyle }: LakeOptions,
@@ -46,6 +48,7 @@ export class S3Storage {
     this.#region = region;
     const lookup = egress.lookupFor(endpoint?.port ?? HTTPS);
     const known = !unsigned && username !== null && secret !== null;
+    this.#asMachine = !unsigned && !known;
     this.#client = new S3Client({
       region,
       ...(endpoint
@@ -133,6 +136,29 @@ export class S3Storage {
       });
   }
 
+  /** The bytes of a small object. @throws DriverFailure also when there is none, or more than `most` of them */
+  async read(bucket: string, key: string, most: number, signal: AbortSignal): Promise<Buffer> {
+    const { Body, ContentLength } = await this.#asked(() =>
+      this.#client.send(new GetObjectCommand({ Bucket: bucket, Key: key }), { abortSignal: signal }),
+    );
+    const body = Body as Readable;
+    const tooLarge = (): DriverFailure => {
+      body.destroy();
+      return new DriverFailure('connection', `The object is larger than ${most} bytes.`, { driverCode: 'S3_LENGTH' });
+    };
+    if (ContentLength !== undefined && ContentLength > most) throw tooLarge();
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    return await this.#asked(async () => {
+      for await (const chunk of addAbortSignal(signal, body) as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        if (bytes > most) throw tooLarge();
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks);
+    });
+  }
+
   /** @throws DriverFailure when the bucket cannot be listed */
   async answers(bucket: string, signal: AbortSignal): Promise<void> {
     await this.#asked(() =>
@@ -142,6 +168,12 @@ export class S3Storage {
 
   /** An address that is no name never reaches the look-up, so it is judged before. */
   async #asked<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#endpoint && this.#asMachine)
+      throw new DriverFailure(
+        'permission',
+        'An endpoint of its own needs a credential or unsigned: the AWS identity of this machine is not sent there in plain HTTP.',
+        { driverCode: 'CREDENTIAL_NEEDED' },
+      );
     const { host, port } = this.#endpoint ?? { host: `s3.${this.#region}.amazonaws.com`, port: HTTPS };
     try {
       await this.egress.check(host, port);

@@ -36,11 +36,14 @@ export class ParquetFiles implements TableResolver {
     }
     const real = await this.#real(folder, `${folder}/x`);
     const rest = pattern.slice(folder === '/' ? 1 : folder.length + 1);
-    await refuseCrowds(real, rest, this.maxFiles, signal);
+    const { links } = await refuseCrowds(real, rest, this.maxFiles, signal);
     const inside = real === '/' ? '/' : `${real}/`;
     const files = literal(`${plainPath(inside)}${rest}`);
-    const [first] = await query(`SELECT file FROM glob(${files}) ORDER BY file LIMIT 1`);
-    if (typeof first?.[0] === 'string') await refuseUnseenTypes(first[0], surroundings);
+    const found = await query(`SELECT file FROM glob(${files}) ORDER BY file LIMIT ${links ? this.maxFiles : 1}`);
+    const names = found.map(([file]) => file ?? '');
+    // Before the walls stand the engine would follow a link anywhere, and show the columns of what it finds there.
+    if (links) await refuseLinksOut(inside, names);
+    if (names[0] !== undefined) await refuseUnseenTypes(names[0], surroundings);
     return parquetScan(files, { directories: [inside], paths: [] });
   }
 
@@ -56,6 +59,13 @@ export class ParquetFiles implements TableResolver {
     if (!admitted)
       throw new TableProblem('The location lies outside the folders this server may read (datasources.file-roots).');
     return real;
+  }
+}
+
+async function refuseLinksOut(inside: string, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    if (!(await realpath(file)).startsWith(inside))
+      throw new TableProblem('A link below the location leads out of it; put the file itself there.');
   }
 }
 

@@ -16,7 +16,7 @@ export const lakeKeys = {
     default: 10_737_418_240,
     min: 1,
     max: 109_951_162_777_600,
-    about: 'Bytes of all copies; the ones used longest ago go first.',
+    about: 'Bytes of all copies of one server process; the ones used longest ago go first.',
   }),
   'datapipelines.lake.max-files-per-table': integer({
     default: 20_000,
