@@ -5,11 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Deployment } from '../fixtures/deployment.js';
 import { root } from '../fixtures/keeper-state.js';
+import { ADMIN } from '../fixtures/server-process.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 
 interface Report {
   scenarios: number;
   failed: number;
+  not_run: number;
   outcomes: { file: string; name: string; failure?: { step: number; title: string; defects: string[] } }[];
 }
 
@@ -44,9 +46,14 @@ describeWithProgram('redis-server', 'the vectors of HTTP', (redis) => {
       deployment.server.baseUrl,
       '--key',
       deployment.authorKey,
+      '--email',
+      ADMIN.email,
+      '--password',
+      `${ADMIN.password}-changed`,
       '--json',
     );
-    const { outcomes, scenarios } = JSON.parse(stdout) as Report;
+    const { outcomes, scenarios, not_run } = JSON.parse(stdout) as Report;
+    expect(not_run).toBe(0);
     expect(outcomes.filter(({ failure }) => failure)).toEqual([]);
     expect(scenarios).toBeGreaterThan(20);
     expect(exitCode).toBe(0);
@@ -54,7 +61,10 @@ describeWithProgram('redis-server', 'the vectors of HTTP', (redis) => {
 
   it('fail, every one of them, against a server that answers something else', async () => {
     const { port } = impostor.address() as AddressInfo;
-    const { exitCode, stdout } = await run('--base-url', `http://127.0.0.1:${port}`, '--key', 'any', '--json');
+    const { exitCode, stdout } = await run(
+      ...['--base-url', `http://127.0.0.1:${port}`, '--key', 'any', '--json'],
+      ...['--email', 'a@b.example', '--password', 'any'],
+    );
     const { failed, scenarios, outcomes } = JSON.parse(stdout) as Report;
     expect([exitCode, failed]).toEqual([1, scenarios]);
     expect(outcomes[0]?.failure?.defects[0]).toMatch(/expected .*, found /);
