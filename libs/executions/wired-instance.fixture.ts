@@ -1,6 +1,6 @@
 import { Global, Module, type DynamicModule, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { DatasourceReferences, DatasourcesModule, FurtherDrivers } from '#libs/datasources';
+import { DatasourceReferences, DatasourcesModule, DeclaredTables, FurtherDrivers } from '#libs/datasources';
 import { IdentityModule, KeyBindingWriter } from '#libs/identity';
 import { Clock, Configuration, loadConfiguration, Logger, SilentLogger, SystemClock } from '#libs/kernel';
 import { Database } from '#libs/persistence';
@@ -67,6 +67,7 @@ export async function wiredInstance(
       { provide: KeyBindingWriter, useValue: { bind: () => Promise.resolve() } },
       { provide: DatasourceReferences, useExisting: PipelineDatasourceReferences },
       { provide: FurtherDrivers, useValue: { drivers: () => [] } },
+      { provide: DeclaredTables, useValue: { register: () => Promise.resolve() } },
       { provide: TemplatePins, useExisting: PipelineTemplatePins },
       { provide: ExecutionPurge, useExisting: PurgeExecutions },
       { provide: PublishedEndpointReferences, useValue: { namesFor: () => Promise.resolve([]) } },
@@ -76,6 +77,7 @@ export async function wiredInstance(
       KeyBindingWriter,
       DatasourceReferences,
       FurtherDrivers,
+      DeclaredTables,
       TemplatePins,
       ExecutionPurge,
       PublishedEndpointReferences,
