@@ -7,6 +7,7 @@ import { ACCEPT, callTool } from '../fixtures/mcp.js';
 import { McpScene } from '../fixtures/mcp-scene.js';
 import { eventually } from '../fixtures/eventually.js';
 import { describeWithProgram } from '../fixtures/programs.js';
+import { undeclaredIn, type ResultSchema } from '../fixtures/undeclared-members.js';
 
 const ORDERS = 'SELECT id, amount, placed_at, day FROM orders WHERE region = :region ORDER BY id DESC';
 
@@ -83,9 +84,7 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     const [listed] = await scene.tool('templates_list', { dialect: 'POSTGRES', is_library: false });
     expect([listed.id, listed.type]).toEqual(['shop/orders.sql', 'sql']);
     expect(await scene.tool('templates_list', { is_library: true })).toEqual([]);
-    expect((await scene.tool('templates_list', { prefix: '' })).folders).toEqual([
-      expect.objectContaining({ name: 'shop' }),
-    ]);
+    expect((await scene.tool('templates_list', { prefix: '' })).folders).toEqual([expect.objectContaining({ name: 'shop' })]);
     expect((await scene.tool('templates_get', { id: 'shop/orders.sql' })).body).toBe(ORDERS);
   }); // prettier-ignore
 
@@ -363,7 +362,7 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     const { tools } = await scene.client.listTools();
     const seen = new Set(scene.answered.map(({ name }) => name));
     expect(tools.map(({ name }) => name).filter((name) => !seen.has(name))).toEqual([]);
-    const schemas = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema as Schema]));
+    const schemas = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema as ResultSchema]));
     const undeclared = new Set(scene.answered.flatMap(({ name, structured }) => undeclaredIn(schemas.get(name)!, structured, name)));
     expect([...undeclared].sort()).toEqual([]);
   }); // prettier-ignore
@@ -398,25 +397,3 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     }
   });
 });
-
-interface Schema {
-  type?: string;
-  properties?: Record<string, Schema>;
-  items?: Schema;
-  anyOf?: Schema[];
-}
-
-/** Members that a result has and its schema does not tell of; schemas without members tell of any. */
-function undeclaredIn(schema: Schema, value: unknown, place: string): string[] {
-  const branch = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
-  if (Array.isArray(value)) {
-    const { items } = branch;
-    return items ? value.flatMap((item) => undeclaredIn(items, item, `${place}[]`)) : [];
-  }
-  const { properties } = branch;
-  if (typeof value !== 'object' || value === null || properties === undefined) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    const declared = properties[name];
-    return declared ? undeclaredIn(declared, member, `${place}.${name}`) : [`${place}.${name}`];
-  });
-}
