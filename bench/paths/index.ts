@@ -6,8 +6,10 @@ import { crash } from './crash.js';
 import { ftlRender } from './ftl-render.js';
 import { factsListing } from './facts-listing.js';
 import { lakeScan } from './lake-scan.js';
+import { graphqlPage } from './graphql-page.js';
 import { leak } from './leak.js';
 import { loginsBesideEndpoint } from './logins-beside-endpoint.js';
+import { memory } from './memory.js';
 import { mcp } from './mcp.js';
 import { nodeOverhead } from './node-overhead.js';
 import { peers } from './peers.js';
@@ -44,6 +46,7 @@ export const PATHS: readonly BenchPath[] = [
   storedResult,
   resultPage,
   publishedEndpoint,
+  graphqlPage,
   validateDocument,
   ftlRender,
   lakeScan,
@@ -52,5 +55,6 @@ export const PATHS: readonly BenchPath[] = [
   loginsBesideEndpoint,
   warmKey,
   mcp,
+  memory,
   start,
 ];

@@ -3,6 +3,7 @@ import { releasedPipeline, releasedTemplate } from '../content.js';
 import { SOURCE } from '../deployment.js';
 import { KeepAliveClient, type Exchange } from '../load/keep-alive-client.js';
 import { median } from '../statistics.js';
+import { soak } from '../load/soak.js';
 import type { BenchPath } from './bench-path.js';
 
 const READS = 200;
@@ -32,9 +33,9 @@ export const mcp: BenchPath = {
       } // prettier-ignore
       const p50 = { list: median(times.list), tool: median(times.tool), rest: median(times.rest) };
       const calls = options.quick ? SOAK_CALLS / 5 : SOAK_CALLS;
-      await soak(client, tool, calls / 5);
+      await soak(CLIENTS, calls / 5, () => client.send(tool));
       const before = await heapAfterCollection(server);
-      await soak(client, tool, calls);
+      await soak(CLIENTS, calls, () => client.send(tool));
       const after = await heapAfterCollection(server);
       return [
         {
@@ -78,13 +79,4 @@ function call(key: string, method: string, params?: object): Exchange {
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   };
-}
-
-async function soak(client: KeepAliveClient, exchange: Exchange, calls: number): Promise<void> {
-  let left = calls;
-  await Promise.all(
-    Array.from({ length: CLIENTS }, async () => {
-      while (left-- > 0) await client.send(exchange);
-    }),
-  );
 }
