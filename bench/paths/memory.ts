@@ -71,8 +71,8 @@ export const memory: BenchPath = {
 /** Watches one running execution again and again, breaking the connection at the first event. */
 async function dropStreams({ server, author, keys }: BenchDeployment, pipeline: string, drops: number): Promise<void> {
   const headers = { Prefer: 'respond-async' };
-  const started = await author.call('POST', `/api/v1/pipelines/${pipeline}/execute`, {}, { headers });
-  const { execution_id: id } = started.body as { execution_id: string };
+  const started = await author.data('POST', `/api/v1/pipelines/${pipeline}/execute`, {}, { headers });
+  const { execution_id: id } = started as { execution_id: string };
   const url = `${server.baseUrl}/api/v1/executions/${id}/events`;
   await soak(STREAMS_AT_A_TIME, drops, () => dropped(url, keys[0]!));
   await author.call('DELETE', `/api/v1/executions/${id}`);

@@ -24,9 +24,17 @@ export function clientAddress(request: Request, proxies: TrustedProxies): string
     if (hop === undefined || !isAddress(hop)) break;
     nearest = hop;
   }
+  return canonical(nearest);
+}
+
+/** An IPv4 peer of a socket that listens for both families comes as `::ffff:1.2.3.4`. */
+const MAPPED = '::ffff:';
+
+function canonical(address: string): string {
+  const bare = address.startsWith(MAPPED) ? address.slice(MAPPED.length) : address;
   // The usual form is its own canonical one.
-  if (isIPv4(nearest)) return nearest;
-  return isAddress(nearest) ? ipaddr.process(nearest).toString() : nearest;
+  if (isIPv4(bare)) return bare;
+  return isAddress(address) ? ipaddr.process(address).toString() : address;
 }
 
 /** Some proxies write `1.2.3.4:5678` or `[::1]:5678`. */
@@ -37,7 +45,7 @@ function withoutPort(hop: string): string {
 
 /** Four decimal parts or IPv6; the short and octal spellings of IPv4 are no addresses here. */
 function isAddress(text: string): boolean {
-  return isIPv4(text) || ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
 function isTrusted(address: string, proxies: TrustedProxies): boolean {
