@@ -1,28 +1,12 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, DiscoveryModule } from '@nestjs/core';
 import { AuditModule } from '#libs/audit';
-import { ChecksModule, ReleaseCheckGate } from '#libs/checks';
-import { DatasourceReferences, DatasourcesModule, DeclaredTables, FurtherDrivers } from '#libs/datasources';
-import { EndpointKeyBindingWriter, EndpointReferences, EndpointsModule } from '#libs/endpoints';
-import { PurgeExecutions, ExecutionsModule } from '#libs/executions';
-import { IdentityModule, KeyBindingWriter } from '#libs/identity';
-import { DeclaredLakeTables, LakeDrivers, LakeEngineModule, LakeModule } from '#libs/lake';
-import {
-  ExecutionPurge,
-  PipelineDatasourceReferences,
-  PipelinesModule,
-  PipelineTemplatePins,
-  PublishedEndpointReferences,
-  ReleaseGate,
-} from '#libs/pipelines';
-import { SemanticsModule } from '#libs/semantics';
-import { TemplatePins, TemplatesModule } from '#libs/templates';
-import { WorkspacesModule } from '#libs/workspaces';
 import { ServingController } from './endpoints/serving.controller.js';
 import { GraphqlDoor } from './graphql/graphql.module.js';
 import { HealthController } from './health/health.controller.js';
 import { ProcessMetrics } from './health/process-metrics.js';
 import { Readiness } from './health/readiness.js';
+import { FAMILIES, InfrastructureModule, WiringModule } from './families.module.js';
 import { BodyInterceptor } from './http/body.interceptor.js';
 import { CanonicalIds } from './http/canonical-ids.js';
 import { CsrfCookie } from './http/csrf-cookie.js';
@@ -54,20 +38,6 @@ import { ExecutionStreams } from './sse/execution-streams.js';
 import { StandingRight } from './sse/standing-right.js';
 import { StreamMetrics } from './sse/stream-metrics.js';
 
-const FAMILIES = [
-  IdentityModule,
-  WorkspacesModule,
-  LakeEngineModule,
-  DatasourcesModule,
-  SemanticsModule,
-  LakeModule,
-  TemplatesModule,
-  PipelinesModule,
-  ChecksModule,
-  ExecutionsModule,
-  EndpointsModule,
-];
-
 const CONTROLLERS = [
   HealthController,
   PagesController,
@@ -89,52 +59,6 @@ const CONTROLLERS = [
   GuidesController,
   ServingController,
 ];
-
-/** The stores and the process's own parts, visible to every family. */
-@Module({})
-class InfrastructureModule {
-  static with(providers: Provider[]): DynamicModule {
-    return {
-      module: InfrastructureModule,
-      global: true,
-      providers,
-      exports: providers.map((provider) => ('provide' in provider ? provider.provide : provider)),
-    };
-  }
-}
-
-/** Where a lower family asks a higher one: each port is bound to the family that answers it. */
-@Module({})
-class WiringModule {
-  static create(): DynamicModule {
-    const ports: Provider[] = [
-      { provide: KeyBindingWriter, useExisting: EndpointKeyBindingWriter },
-      { provide: DatasourceReferences, useExisting: PipelineDatasourceReferences },
-      { provide: FurtherDrivers, useExisting: LakeDrivers },
-      { provide: DeclaredTables, useExisting: DeclaredLakeTables },
-      { provide: TemplatePins, useExisting: PipelineTemplatePins },
-      { provide: ExecutionPurge, useExisting: PurgeExecutions },
-      { provide: PublishedEndpointReferences, useExisting: EndpointReferences },
-      { provide: ReleaseGate, useExisting: ReleaseCheckGate },
-    ];
-    return {
-      module: WiringModule,
-      global: true,
-      imports: FAMILIES,
-      providers: ports,
-      exports: [
-        KeyBindingWriter,
-        DatasourceReferences,
-        FurtherDrivers,
-        DeclaredTables,
-        TemplatePins,
-        ExecutionPurge,
-        PublishedEndpointReferences,
-        ReleaseGate,
-      ],
-    };
-  }
-}
 
 /** The composition root: stores below, families above them, doors on top. */
 @Module({})

@@ -16,6 +16,7 @@ import { Launcher } from './launch/launcher.js';
 import { ExecutionResults } from './reading/execution-results.js';
 import { ExecutionService } from './reading/execution.service.js';
 import { wiredInstance, type WiredInstance } from './wired-instance.fixture.js';
+import type { ExecutionRun } from './run/execution-run.js';
 
 let db: TestDatabase;
 let source: EmptyDatabase;
@@ -211,7 +212,7 @@ describe('a run over several databases', () => {
       `UPDATE pipeline_executions SET status = 'ABORTED', completed_at = NOW() WHERE execution_id = $1`,
       [executionId],
     );
-    server.get(ExecutionInstance).runs.get(executionId)!.state.lastBeat = -Infinity;
+    (server.get(ExecutionInstance).runs.get(executionId) as ExecutionRun).state.lastBeat = -Infinity;
     expect(await finished).toMatchObject({ failure: { details: { reason: 'fenced' } } });
     expect(await pg.query('SELECT n FROM fenced')).toEqual([]);
     await expectClean();

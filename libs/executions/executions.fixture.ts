@@ -231,7 +231,7 @@ export class TestInstance {
     this.batches = new ExecutionBatchReading(repository, reader, logger, config);
     this.results = new ExecutionResults(visible, reader, metrics, config);
     this.events = new ExecutionEvents(visible, table, rows, this.instance);
-    this.sweep = new Sweep(database, table, store, this.instance, metrics, config);
+    this.sweep = new Sweep(this.instance, metrics, config);
     this.retention = new Retention(database, new AuditRepository(), config);
     this.drain = new Drain(this.instance, config);
     this.purge = new PurgeExecutions(store, this.instance, config);

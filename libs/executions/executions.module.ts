@@ -66,6 +66,7 @@ import { StagingHealth } from './staging/staging-health.js';
   ],
   exports: [
     Drain,
+    ExecutionInstance,
     ExecutionBatchReading,
     ExecutionEvents,
     ExecutionJobs,

@@ -11,6 +11,7 @@ import {
   TestWorkspace,
   type TestDatabase,
 } from './executions.fixture.js';
+import type { ExecutionRun } from './run/execution-run.js';
 import { eventually } from '../../test/fixtures/eventually.js';
 
 const HEAVY = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(100000) b';
@@ -253,13 +254,13 @@ function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
     const kept = await one.launch(me, pipeline);
     const lost = await one.launch(me, pipeline);
     await Promise.all([kept, lost].map(({ executionId }) => one.nodeStarts(me, executionId)));
-    for (const { executionId } of [kept, lost]) one.instance.runs.get(executionId)!.state.lastBeat = -Infinity;
+    const stateOf = (id: string) => (one.instance.runs.get(id) as ExecutionRun).state;
+    for (const { executionId } of [kept, lost]) stateOf(executionId).lastBeat = -Infinity;
     await db.database.execute(
       `UPDATE pipeline_executions SET status = 'ABORTED', completed_at = NOW() WHERE execution_id = $1`,
       [lost.executionId],
     );
-    const statsOf = (id: string) => one.instance.runs.get(id)!.state.stats;
-    const stats = statsOf(lost.executionId);
+    const { stats } = stateOf(lost.executionId);
     expect(await lost.finished).toMatchObject({ failure: { details: { reason: 'fenced' } } });
     expect(stats.snapshot().map(({ node_id }) => node_id)).toEqual(['a']);
     expect(await kept.finished).toMatchObject({ status: 'SUCCESS' });

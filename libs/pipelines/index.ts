@@ -1,3 +1,4 @@
+export { readStoredDocument } from './document/stored-document.js';
 export { pipelineSchema } from './schema/pipeline-schema.js';
 export * from './document/pipeline-document.js';
 export { executeInputs, type ExecuteInput } from './document/execute-inputs.js';

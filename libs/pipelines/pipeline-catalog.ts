@@ -15,6 +15,8 @@ export interface RunnableVersion {
   status: VersionStatus;
   bodyHash: string;
   document: PipelineDocument;
+  /** The stored text of the document. */
+  body: string;
   /** Microseconds, `YYYY-MM-DDTHH:MM:SS.ffffffZ`; null while it was never released. */
   releasedAt: string | null;
 }
@@ -107,10 +109,10 @@ export class PipelineCatalog {
 
   #runnable(row: RunnableRow | undefined): RunnableVersion | undefined {
     if (!row) return undefined;
-    const { body, ...rest } = row;
+    const { body } = row;
     const kept = `${row.pipelineId} ${row.version} ${row.bodyHash}`;
     const document = this.#documents.get(kept) ?? readStoredDocument(body);
     if (document) this.#documents.set(kept, document, { size: body.length });
-    return document && { ...rest, document };
+    return document && { ...row, document };
   }
 }

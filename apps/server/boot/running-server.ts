@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import { EgressPolicy } from '#libs/egress';
-import { Drain, ExecutionJobs } from '#libs/executions';
+import { Drain, ExecutionInstance, ExecutionJobs, ExecutionPlace } from '#libs/executions';
 import {
   AccessTrail,
   Authenticator,
@@ -23,6 +23,7 @@ import { AppModule } from '../app.module.js';
 import { seedDemo } from '../demo/seed-demo.js';
 import { BuildInfo } from '../health/build-info.js';
 import { ManagementListener } from '../health/management-listener.js';
+import { metricsText } from '../health/metrics-text.js';
 import { MetadataHealth } from '../health/metadata-health.js';
 import { Readiness } from '../health/readiness.js';
 import { Cookies } from '../http/cookies.js';
@@ -35,6 +36,7 @@ import { RouteTable } from '../http/route-table.js';
 import { routesOf } from '../http/routes-of.js';
 import { startTracing } from '../observability/tracing.js';
 import { serveStatic } from '../pages/static-files.js';
+import { executionPlace } from './execution-place.js';
 import { keepOneTimePassword, type EmbeddedStores } from './embedded.js';
 import type { Stores } from './stores.js';
 
@@ -81,6 +83,7 @@ export class RunningServer {
       { provide: InvalidationBus, useValue: bus },
       { provide: Clock, useClass: SystemClock },
       { provide: Logger, useValue: log },
+      { provide: ExecutionPlace, useValue: executionPlace(configuration, stores, build.version) },
       { provide: Cookies, useValue: cookies },
       { provide: BuildInfo, useValue: build },
       { provide: ErrorFilter, useValue: new ErrorFilter(responses, routes) },
@@ -163,6 +166,7 @@ export class RunningServer {
     const managementPort = await this.#management.listen(
       configuration.get('datapipelines.management.port'),
       configuration.get('datapipelines.management.address'),
+      () => metricsText(() => this.app.get(ExecutionInstance, { strict: false }).metricsOfThreads()),
     );
     this.app.get(EgressPolicy, { strict: false }).protect({
       rule: 'management',

@@ -1,7 +1,11 @@
+import type { MessagePort } from 'node:worker_threads';
 import { PenstockError, type Configuration, type Logger } from '#libs/kernel';
 import { Database, runMigrations } from '#libs/persistence';
-import { MemoryTransientStore, RedisTransientStore, type TransientStore } from '#libs/transient';
+import { MemoryTransientStore, RedisTransientStore, transientStoreOver, type TransientStore } from '#libs/transient';
 import { databaseUrl } from './database-url.js';
+
+/** A thread reads the registry while it writes rows. */
+const LEAST_CONNECTIONS = 3;
 
 /** The stores every family stands on. */
 export interface Stores {
@@ -26,6 +30,21 @@ export async function openStores(configuration: Configuration, log: Logger): Pro
     await database.close();
     throw error;
   }
+}
+
+/** The stores of a thread that runs executions: connections of its own, and the server's store where that is in memory. */
+export async function openThreadStores(
+  configuration: Configuration,
+  log: Logger,
+  { threads, store }: { threads: number; store: MessagePort | undefined },
+): Promise<Stores> {
+  const poolMax = Math.max(LEAST_CONNECTIONS, Math.ceil(configuration.get('datapipelines.metadata-db.pool-max') / threads));
+  const database = await Database.open({
+    url: databaseUrl(configuration),
+    poolMax,
+    onProblem: (what, error) => log.warn(what, { error }),
+  });
+  return { database, transient: store ? transientStoreOver(store) : await openTransientStore(configuration, log) };
 }
 
 /** A superuser is bound by no REVOKE, so the append-only tables would not be (04 §10). */

@@ -6,13 +6,13 @@ import { register } from 'prom-client';
 export class ManagementListener {
   #server: Server | undefined;
 
-  async listen(port: number, address: string): Promise<number> {
+  async listen(port: number, address: string, metrics: () => Promise<string>): Promise<number> {
     const server = createServer((request, response) => {
       if (request.method !== 'GET' || !['/metrics', '/actuator/prometheus'].includes(request.url ?? '')) {
         response.writeHead(404).end();
         return;
       }
-      register.metrics().then(
+      metrics().then(
         (text) => response.writeHead(200, { 'Content-Type': register.contentType }).end(text),
         () => response.writeHead(500).end(),
       );

@@ -72,7 +72,8 @@ export class ExecutionEvents {
       ? new LocalSource(local, this.instance.reader, () => undefined)
       : this.instance.remoteLogs.open(row.execution_id, after);
     const own = row.triggered_by === principal.userId;
-    const detach = own ? this.instance.attachments.watching(row.execution_id, local !== undefined) : () => undefined;
+    const here = local !== undefined || this.instance.runs.get(row.execution_id) !== undefined;
+    const detach = own ? this.instance.attachments.watching(row.execution_id, here) : () => undefined;
     const leave = () => {
       detach();
       source.close();
@@ -135,11 +136,11 @@ export class ExecutionEvents {
    * judged by the row, which knows whose runs are theirs.
    */
   #ownRunningHere(principal: Principal, executionId: string): OwnRun | undefined {
-    const plan = this.instance.runs.get(executionId)?.state.plan;
-    if (!plan || principal.keyKind === 'endpoint' || plan.userId !== principal.userId) return undefined;
+    const run = this.instance.runs.get(executionId);
+    if (!run || principal.keyKind === 'endpoint' || run.userId !== principal.userId) return undefined;
     const { id } = authorise(principal, 'execution.read');
-    return plan.pipeline.workspaceId === id
-      ? { execution_id: executionId, triggered_by: plan.userId, status: 'RUNNING' }
+    return run.workspaceId === id
+      ? { execution_id: executionId, triggered_by: run.userId, status: 'RUNNING' }
       : undefined;
   }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '#libs/kernel';
 import type { TransientStore } from '#libs/transient';
-import type { ExecutionRun } from '../run/execution-run.js';
+import type { HostedRun } from '../host/hosted-run.js';
 
 export interface AttachmentSettings {
   /** `datapipelines.sse.disconnect-grace-seconds`. */
@@ -10,7 +10,7 @@ export interface AttachmentSettings {
 }
 
 interface Attachment {
-  readonly run: ExecutionRun;
+  readonly run: HostedRun;
   watchers: number;
   timer?: NodeJS.Timeout;
 }
@@ -42,13 +42,13 @@ export class Attachments {
   }
 
   /** The clock starts at once: the launching client has the grace to open its stream. */
-  attach(run: ExecutionRun): void {
+  attach(run: HostedRun): void {
     const attachment: Attachment = { run, watchers: 0 };
     this.#attached.set(run.executionId, attachment);
     this.#startClock(attachment);
   }
 
-  ended(run: ExecutionRun): void {
+  ended(run: HostedRun): void {
     clearTimeout(this.#attached.get(run.executionId)?.timer);
     this.#attached.delete(run.executionId);
   }

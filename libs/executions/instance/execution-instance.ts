@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { DatasourceAccess, NativeCallGate } from '#libs/datasources';
 import { Configuration, Logger, newId, PenstockError } from '#libs/kernel';
 import { Database } from '#libs/persistence';
@@ -10,11 +10,15 @@ import { LogReader } from '../events/log-reader.js';
 import { RemoteLogs } from '../events/remote-logs.js';
 import { StoreLogWriter } from '../events/store-log-writer.js';
 import { TableLogWriter } from '../events/table-log-writer.js';
+import { ExecutionPlace, type ThreadSource } from '../host/execution-place.js';
+import { ExecutionThreads } from '../host/execution-threads.js';
+import type { HostedRun } from '../host/hosted-run.js';
 import { ChildLauncher, type ChildHost, type StartedChild } from '../family/child-launcher.js';
 import { ExecutionMetrics } from '../execution-metrics.js';
 import { EventTable } from '../records/event-table.js';
 import { ExecutionStatusReader } from '../records/execution-status.js';
 import { Heartbeats } from '../records/heartbeats.js';
+import { LostRuns } from '../records/lost-runs.js';
 import { MetadataTrust } from '../records/metadata-trust.js';
 import { TerminalWrites } from '../records/terminal-writes.js';
 import { ResultStore } from '../results/result-store.js';
@@ -32,6 +36,7 @@ import { PermitBoard } from '../scheduling/permit-board.js';
 import { MemoryBudget } from '../staging/memory-budget.js';
 import { MemoryWall } from '../staging/memory-wall.js';
 import { OverrunWatch } from '../staging/overrun-watch.js';
+import { SharedMemory } from '../staging/shared-memory.js';
 import { SpillFolders } from '../staging/spill-folders.js';
 import { StagingFactory, type MemoryGuards } from '../staging/staging-factory.js';
 import { Attachments } from './attachments.js';
@@ -61,11 +66,16 @@ export class ExecutionInstance implements ChildHost {
   readonly ownership: Ownership;
   readonly trust: MetadataTrust;
   readonly logger: Logger;
+  readonly lost: LostRuns;
   readonly #services: RunServices;
   readonly #budget: MemoryBudget;
   readonly #guards: MemoryGuards & { wall: MemoryWall };
   readonly #tables: TableLogWriter;
   readonly #stores: StoreLogWriter;
+  /** Runs whose scheduler works here. */
+  readonly #here = new Set<ExecutionRun>();
+  readonly #memory: SharedMemory;
+  readonly #threads: ExecutionThreads | undefined;
   readonly #finished = new Map<string, Promise<TerminalOutcome>>();
   #draining = false;
   #cancelled: AbortReason | undefined;
@@ -81,6 +91,7 @@ export class ExecutionInstance implements ChildHost {
     logger: Logger,
     children: ChildLauncher,
     readonly gate: NativeCallGate,
+    @Optional() private readonly place: ExecutionPlace = ExecutionPlace.inline(),
   ) {
     const settings = instanceSettings(configuration);
     this.settings = settings;
@@ -92,10 +103,13 @@ export class ExecutionInstance implements ChildHost {
     };
     const table = new EventTable(database);
     const heartbeats = new Heartbeats(database);
-    const board = new PermitBoard(datasources);
+    const { membership, threads } = place;
+    const board = membership?.board ?? new PermitBoard(datasources);
+    membership?.board.judgeBy(datasources);
+    this.#memory = membership?.memory ?? new SharedMemory();
     this.runs = new RunRegistry(settings.runsPerInstance);
     this.spill = new SpillFolders(settings.staging.spillDirectory, this.id);
-    this.#budget = new MemoryBudget(settings.staging.totalMemoryMb);
+    this.#budget = new MemoryBudget(settings.staging.totalMemoryMb, this.#memory.lent);
     this.#guards = this.#memoryGuards();
     this.staging = this.stagingWith({});
     this.#tables = new TableLogWriter(table, problem('Events were not written to the table.'), (s) =>
@@ -111,7 +125,7 @@ export class ExecutionInstance implements ChildHost {
     this.remoteLogs = new RemoteLogs(store, this.reader, new ExecutionStatusReader(database), this.logger);
     this.ownership = new Ownership(
       heartbeats,
-      this.runs,
+      this.#here,
       board,
       settings.heartbeatMs,
       problem('Heartbeats were not written.'),
@@ -139,8 +153,10 @@ export class ExecutionInstance implements ChildHost {
       metrics,
       logger: this.logger,
     };
+    this.lost = new LostRuns(database, table, store, this.reader, this.logger, settings.run.baseUrl);
+    this.#threads = threads && this.#threadsFrom(threads);
     metrics.watch({
-      running: () => this.runs.size,
+      running: () => this.#here.size,
       stagingEngines: () => this.staging.active,
       stagedTables: () => this.staging.tables,
       spilledBytes: () => this.spill.bytes(),
@@ -157,10 +173,23 @@ export class ExecutionInstance implements ChildHost {
     return new StagingFactory(settings, this.#budget, this.gate, this.spill, { cleanupFailed }, this.#guards);
   }
 
+  #threadsFrom(source: ThreadSource): ExecutionThreads {
+    return new ExecutionThreads({
+      source,
+      memory: this.#memory,
+      runs: this.runs,
+      lost: this.lost,
+      logger: this.logger,
+      spillDirectory: this.settings.staging.spillDirectory,
+      baseUrl: this.settings.run.baseUrl,
+      discardResult: (executionId) => this.store.discardResult(executionId),
+    });
+  }
+
   #memoryGuards(): MemoryGuards & { wall: MemoryWall } {
     const wall = new MemoryWall((error) => {
       this.logger.warn('There is no bound on what statements allocate beside their engine.', { error });
-    });
+    }, this.#memory.wall);
     const watch = new OverrunWatch({
       overrunMb: this.settings.staging.overrunMb,
       lentMb: () => this.#budget.lentMb,
@@ -170,13 +199,15 @@ export class ExecutionInstance implements ChildHost {
   }
 
   async start(): Promise<void> {
-    await Promise.all([this.#guards.wall.start(), this.remoteLogs.start(), this.cancellations.start()]);
+    const wall = this.place.membership ? undefined : this.#guards.wall.start();
+    await Promise.all([wall, this.remoteLogs.start(), this.cancellations.start(), this.#threads?.start()]);
     this.attachments.start();
   }
 
   /** After the drain: nothing runs any more. */
   async stop(): Promise<void> {
     this.attachments.stop();
+    await this.#threads?.stop();
     this.#services.progress.stop();
     this.#tables.stop();
     this.#stores.stop();
@@ -201,7 +232,11 @@ export class ExecutionInstance implements ChildHost {
   }
 
   /** The run of a row that was just inserted. */
-  prepare(facts: RunFacts): ExecutionRun {
+  prepare(facts: RunFacts): HostedRun {
+    return this.#threads?.run(facts) ?? this.#prepareHere(facts);
+  }
+
+  #prepareHere(facts: RunFacts): ExecutionRun {
     const { executionId, values, startedAt, pipeline } = facts;
     const context = this.contexts.build(values, { executionId, startedAt });
     const { result } = this.settings;
@@ -231,9 +266,9 @@ export class ExecutionInstance implements ChildHost {
    * Runs it to its end, and gives back the slot it held. The promise never rejects; flags in the store are tidied behind
    * it, because a parent's node may wait for it inside an open write-back.
    */
-  begin(run: ExecutionRun, slot: UserLease | undefined): Promise<TerminalOutcome> {
+  begin(run: HostedRun, slot: UserLease | undefined): Promise<TerminalOutcome> {
     if (this.#cancelled) run.cancel(this.#cancelled);
-    if (run.state.plan.attached) this.attachments.attach(run);
+    if (run.attached) this.attachments.attach(run);
     const finished = this.#drive(run, slot);
     this.#finished.set(run.executionId, finished);
     return finished;
@@ -241,11 +276,16 @@ export class ExecutionInstance implements ChildHost {
 
   /** A child runs beside its parent: it counts in no limit, and ends when it is told to. */
   beginChild(facts: RunFacts): Pick<StartedChild, 'finished' | 'cancel'> {
-    const run = this.prepare(facts);
+    const run = this.#prepareHere(facts);
+    const { executionId, userId, workspaceId } = run;
     this.runs.enterChild(run);
+    this.place.membership?.childBegan({ executionId, userId, workspaceId });
     const finished = this.begin(run, undefined);
-    // However it ended: nobody waits for rows that will not come.
-    void finished.then(() => facts.stream?.end());
+    void finished.then((outcome) => {
+      // However it ended: nobody waits for rows that will not come.
+      facts.stream?.end();
+      this.place.membership?.childEnded(outcome);
+    });
     return { finished, cancel: (reason) => void run.cancel(reason) };
   }
 
@@ -255,18 +295,26 @@ export class ExecutionInstance implements ChildHost {
   }
 
   /** Writes down what is still only in memory. */
-  flush(): Promise<void> {
-    return this.hub.flush();
+  async flush(): Promise<void> {
+    await Promise.all([this.hub.flush(), this.#threads?.flush()]);
   }
 
-  async #drive(run: ExecutionRun, slot: UserLease | undefined): Promise<TerminalOutcome> {
+  /** What the threads of this instance count, as prom-client writes it down. */
+  async metricsOfThreads(): Promise<object[]> {
+    return (await this.#threads?.metrics()) ?? [];
+  }
+
+  async #drive(run: HostedRun, slot: UserLease | undefined): Promise<TerminalOutcome> {
+    if (run instanceof ExecutionRun) this.#here.add(run);
     const outcome = await run.run();
+    if (run instanceof ExecutionRun) this.#here.delete(run);
     this.runs.leave(run);
     this.attachments.ended(run);
     void this.#clearCancel(run.executionId);
     await slot?.release();
     this.#finished.delete(run.executionId);
-    this.#count(run, outcome);
+    // What runs in a thread is counted there.
+    if (run instanceof ExecutionRun) this.#count(run, outcome);
     return outcome;
   }
 

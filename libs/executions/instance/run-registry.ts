@@ -1,8 +1,8 @@
-import type { ExecutionRun } from '../run/execution-run.js';
+import type { HostedRun } from '../host/hosted-run.js';
 
 /** The runs of this instance, and its own limit on them. */
 export class RunRegistry {
-  readonly #runs = new Map<string, ExecutionRun>();
+  readonly #runs = new Map<string, HostedRun>();
   /** Runs of PIPELINE nodes: they take no place, or a full instance of parents would wait for ever. */
   readonly #children = new Set<string>();
   /** Launches that have a place but no run yet. */
@@ -15,11 +15,11 @@ export class RunRegistry {
     return this.#runs.size;
   }
 
-  get(executionId: string): ExecutionRun | undefined {
+  get(executionId: string): HostedRun | undefined {
     return this.#runs.get(executionId);
   }
 
-  all(): ExecutionRun[] {
+  all(): HostedRun[] {
     return [...this.#runs.values()];
   }
 
@@ -44,12 +44,12 @@ export class RunRegistry {
     };
   }
 
-  enterChild(run: ExecutionRun): void {
+  enterChild(run: HostedRun): void {
     this.#children.add(run.executionId);
     this.#runs.set(run.executionId, run);
   }
 
-  leave(run: ExecutionRun): void {
+  leave(run: HostedRun): void {
     this.#children.delete(run.executionId);
     this.#runs.delete(run.executionId);
     this.#wake();
@@ -71,5 +71,5 @@ export class RunRegistry {
 
 export interface Reservation {
   release(): void;
-  enter(run: ExecutionRun): void;
+  enter(run: HostedRun): void;
 }

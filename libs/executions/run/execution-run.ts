@@ -1,5 +1,6 @@
 import { isPenstockError, PenstockError } from '#libs/kernel';
 import type { ChildNode, PipelineNode } from '#libs/pipelines';
+import type { HostedRun } from '../host/hosted-run.js';
 import type { StartedChild } from '../family/child-launcher.js';
 import { Scheduler } from '../scheduling/scheduler.js';
 import type { ResultWriter } from '../results/result-writer.js';
@@ -16,7 +17,7 @@ import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
 
 /** One execution on the instance that owns it: one scheduler, at most one staging engine, one end (contract 02 §1). */
-export class ExecutionRun {
+export class ExecutionRun implements HostedRun {
   readonly #ending: RunEnding;
 
   constructor(
@@ -30,22 +31,30 @@ export class ExecutionRun {
     return this.state.executionId;
   }
 
-  /** Ends the run from outside; the first cause wins. Returns at once. */
-  cancel(reason: AbortReason): boolean {
-    return this.state.latch.set({ kind: 'aborted', reason });
+  get userId(): string {
+    return this.state.plan.userId;
   }
 
-  /** Fails the run as a whole; no node is to blame. */
+  get workspaceId(): string {
+    return this.state.plan.pipeline.workspaceId;
+  }
+
+  get attached(): boolean {
+    return this.state.plan.attached;
+  }
+
+  cancel(reason: AbortReason): void {
+    this.state.latch.set({ kind: 'aborted', reason });
+  }
+
   fail(error: unknown): void {
     this.#fail(error);
   }
 
-  /** The row is no longer ours: stop, and write nothing. */
   fence(): void {
     this.state.latch.set({ kind: 'fenced' });
   }
 
-  /** Runs to the end. Never rejects: every way out is an outcome. */
   async run(): Promise<TerminalOutcome> {
     const { state, services } = this;
     const { plan, latch } = state;

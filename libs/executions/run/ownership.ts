@@ -1,8 +1,7 @@
 import { PenstockError } from '#libs/kernel';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunRegistry } from '../instance/run-registry.js';
 import type { Heartbeats } from '../records/heartbeats.js';
-import type { PermitBoard } from '../scheduling/permit-board.js';
+import type { NodeBoard } from '../scheduling/permit-board.js';
 import type { ExecutionRun } from './execution-run.js';
 
 /** Without a confirmed beat for so many intervals an instance does not know whether its runs are still its own. */
@@ -18,15 +17,16 @@ export class Ownership {
 
   constructor(
     private readonly heartbeats: Heartbeats,
-    private readonly runs: RunRegistry,
-    private readonly board: PermitBoard,
+    /** The runs whose rows this process beats for. */
+    private readonly runs: Iterable<ExecutionRun>,
+    private readonly board: NodeBoard,
     private readonly intervalMs: number,
     private readonly onProblem: (error: unknown) => void,
   ) {}
 
   /** One heartbeat for all runs. Never rejects. */
   beat(): Promise<void> {
-    this.#beating ??= this.#beat(this.runs.all()).finally(() => (this.#beating = undefined));
+    this.#beating ??= this.#beat([...this.runs]).finally(() => (this.#beating = undefined));
     return this.#beating;
   }
 

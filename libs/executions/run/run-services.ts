@@ -8,7 +8,7 @@ import type { EventHub } from '../events/event-hub.js';
 import type { TerminalWrites } from '../records/terminal-writes.js';
 import type { ResultStore } from '../results/result-store.js';
 import type { Cancellations } from '../instance/cancellations.js';
-import type { PermitBoard } from '../scheduling/permit-board.js';
+import type { NodeBoard } from '../scheduling/permit-board.js';
 import type { StagingFactory } from '../staging/staging-factory.js';
 import type { NodeTimeSettings } from './node-limits.js';
 import type { NodeRunner } from './node-runner.js';
@@ -29,7 +29,7 @@ export interface RunSettings extends NodeTimeSettings {
 /** What every run of an instance uses. */
 export interface RunServices {
   readonly settings: RunSettings;
-  readonly board: PermitBoard;
+  readonly board: NodeBoard;
   readonly runner: NodeRunner;
   /** Starts the child of a PIPELINE node on this instance. */
   readonly startChild: (

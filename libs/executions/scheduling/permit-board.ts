@@ -20,6 +20,14 @@ export interface Permit {
   release(): void;
 }
 
+/** Who hands out permits: this instance's board, or the one of the instance whose thread this is. */
+export interface NodeBoard {
+  take(nodePermits: NodePermits, datasources: readonly string[], signal: AbortSignal): Promise<Permit>;
+  /** While paused nothing is granted. */
+  pause(): void;
+  resume(): void;
+}
+
 interface Request {
   readonly nodePermits: NodePermits;
   /** Connections needed, by datasource: two for a write-back into the datasource it reads. */
@@ -36,7 +44,7 @@ interface Request {
  * (contract 02 §4). One per instance: datasource permits equal the size of that pool here. Freed permits go to the
  * longest waiter they satisfy.
  */
-export class PermitBoard {
+export class PermitBoard implements NodeBoard {
   readonly #used = new Map<string, number>();
   readonly #waiting = new Set<Request>();
   #paused = false;

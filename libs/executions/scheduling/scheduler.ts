@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DependencyGraph, type Schedulable } from './dependency-graph.js';
-import type { NodePermits, Permit, PermitBoard } from './permit-board.js';
+import type { NodePermits, Permit, NodeBoard } from './permit-board.js';
 
 /** After this much work in place the event loop gets a turn (contract 02 §1). */
 const LONGEST_TURN_MS = 5;
@@ -29,7 +29,7 @@ export class Scheduler<N extends Schedulable> {
 
   constructor(
     private readonly nodes: readonly N[],
-    private readonly board: PermitBoard,
+    private readonly board: NodeBoard,
     private readonly dispatch: NodeDispatch<N>,
     private readonly permits: NodePermits,
     graph: DependencyGraph = DependencyGraph.of(nodes),

@@ -22,36 +22,40 @@ export function defaultTotalMemoryMb(): number {
  * that families of executions cannot wait for each other.
  */
 export class MemoryBudget {
-  #leftMb: number;
-
-  constructor(readonly totalMb: number) {
-    this.#leftMb = totalMb;
-  }
+  constructor(
+    readonly totalMb: number,
+    /** Megabytes lent; shared by the threads of a process that run executions. */
+    private readonly lent: Int32Array = new Int32Array(1),
+  ) {}
 
   get leftMb(): number {
-    return this.#leftMb;
+    return this.totalMb - this.lentMb;
   }
 
   /** What open engines hold. */
   get lentMb(): number {
-    return this.totalMb - this.#leftMb;
-  }
-
-  hasRoom(): boolean {
-    return this.#leftMb >= SMALLEST_ENGINE_MB;
+    return Atomics.load(this.lent, 0);
   }
 
   /** Takes memory for an engine limited to `limitMb`; undefined when less than the smallest engine is left. */
   reserve(limitMb: number): MemoryReservation | undefined {
-    if (!this.hasRoom()) return undefined;
-    const share = Math.max(SMALLEST_ENGINE_MB, Math.floor(this.#leftMb / SHARE_OF_WHAT_IS_LEFT));
-    const mb = Math.min(limitMb, share);
-    this.#leftMb -= mb;
+    for (;;) {
+      const lentMb = this.lentMb;
+      const leftMb = this.totalMb - lentMb;
+      if (leftMb < SMALLEST_ENGINE_MB) return undefined;
+      const share = Math.max(SMALLEST_ENGINE_MB, Math.floor(leftMb / SHARE_OF_WHAT_IS_LEFT));
+      const mb = Math.min(limitMb, share);
+      // Another thread may have lent some in between.
+      if (Atomics.compareExchange(this.lent, 0, lentMb, lentMb + mb) === lentMb) return this.#reservation(mb);
+    }
+  }
+
+  #reservation(mb: number): MemoryReservation {
     let held = true;
     return {
       mb,
       release: () => {
-        if (held) this.#leftMb += mb;
+        if (held) Atomics.sub(this.lent, 0, mb);
         held = false;
       },
     };

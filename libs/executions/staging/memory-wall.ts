@@ -23,18 +23,28 @@ const MOST_OF_CONTAINER = 0.95;
  * and follows the most that was ever lent upwards. Linux only, by `prlimit` of util-linux; elsewhere there is none.
  */
 export class MemoryWall {
-  #baseMb: number | undefined;
-  /** The wall counts what is mapped, a container what is resident: by so much the one may be beyond the other. */
-  #mappedOnlyMb = 0;
   #before: string | undefined;
-  #admittedMb = 0;
   #moving: Promise<void> = Promise.resolve();
 
-  constructor(private readonly onProblem: (error: unknown) => void) {}
+  /** `place`: three numbers that all threads of the process share, so that none pulls down what another has raised. */
+  constructor(
+    private readonly onProblem: (error: unknown) => void,
+    private readonly place: Int32Array = new Int32Array(3),
+  ) {}
 
-  /** Megabytes at which allocations are refused; undefined where there is no wall. */
-  get atMb(): number | undefined {
-    return this.#baseMb === undefined ? undefined : this.#placeFor(this.#admittedMb);
+  /** What must have room besides engines; 0 where there is no wall. */
+  get #baseMb(): number {
+    return Atomics.load(this.place, 0);
+  }
+
+  /** Megabytes lent to engines for which there is room. */
+  get #admittedMb(): number {
+    return Atomics.load(this.place, 1);
+  }
+
+  /** The wall counts what is mapped, a container what is resident: by so much the one may be beyond the other. */
+  get #mappedOnlyMb(): number {
+    return Atomics.load(this.place, 2);
   }
 
   /** Raises the wall. Never rejects: a system without it is told of once, and has the watch. */
@@ -43,19 +53,20 @@ export class MemoryWall {
       const before = await softLimit();
       const besideMb = Math.max(LEAST_BESIDE_MB, memoryOfContainerMb() * SHARE_BESIDE);
       const mappedMb = await dataMb();
-      this.#baseMb = mappedMb + getHeapStatistics().heap_size_limit / MB + besideMb;
-      this.#mappedOnlyMb = Math.max(0, mappedMb - process.memoryUsage.rss() / MB);
+      const baseMb = mappedMb + getHeapStatistics().heap_size_limit / MB + besideMb;
+      Atomics.store(this.place, 2, Math.max(0, Math.round(mappedMb - process.memoryUsage.rss() / MB)));
       this.#before = before;
+      Atomics.store(this.place, 0, Math.ceil(baseMb));
       await this.#move(STEP_MB);
     } catch (error) {
-      this.#baseMb = undefined;
+      Atomics.store(this.place, 0, 0);
       this.onProblem(error);
     }
   }
 
   /** To be awaited before an engine opens: makes room for what all engines together were lent. Never rejects. */
   async admit(lentMb: number): Promise<void> {
-    if (this.#baseMb === undefined) return;
+    if (this.#baseMb === 0) return;
     const neededMb = Math.ceil(lentMb / STEP_MB) * STEP_MB;
     if (neededMb > this.#admittedMb) {
       this.#moving = this.#moving.then(() => this.#move(neededMb)).catch(this.onProblem);
@@ -65,21 +76,23 @@ export class MemoryWall {
 
   /** Takes the wall away again. */
   async stop(): Promise<void> {
-    if (this.#baseMb === undefined) return;
-    this.#baseMb = undefined;
+    if (this.#baseMb === 0 || this.#before === undefined) return;
+    Atomics.store(this.place, 0, 0);
     await this.#moving;
-    await setSoftLimit(this.#before!).catch(this.onProblem);
+    await setSoftLimit(this.#before).catch(this.onProblem);
   }
 
   async #move(admittedMb: number): Promise<void> {
-    if (this.#baseMb === undefined || admittedMb <= this.#admittedMb) return;
-    await setSoftLimit(String(Math.floor(this.#placeFor(admittedMb) * MB)));
-    this.#admittedMb = admittedMb;
+    // Said before it is done, so that another thread that raises it meanwhile raises it further.
+    const before = this.#admittedMb;
+    if (this.#baseMb === 0 || admittedMb <= before) return;
+    if (Atomics.compareExchange(this.place, 1, before, admittedMb) !== before) return this.#move(admittedMb);
+    await setSoftLimit(String(Math.floor(this.#placeFor(this.#admittedMb) * MB)));
   }
 
   #placeFor(admittedMb: number): number {
     const mostMb = this.#mappedOnlyMb + memoryOfContainerMb() * MOST_OF_CONTAINER;
-    return Math.min(this.#baseMb! + admittedMb * BESIDE_COUNTED, mostMb);
+    return Math.min(this.#baseMb + admittedMb * BESIDE_COUNTED, mostMb);
   }
 }
 

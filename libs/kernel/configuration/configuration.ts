@@ -6,6 +6,12 @@ export type ConfigurationMode = 'embedded' | 'external';
 /** Some values, by key. */
 export type ConfigurationValues = { [K in ConfigurationKey]?: ConfigurationValue<K> };
 
+/** A configuration on its way to another thread. */
+export interface CarriedConfiguration {
+  mode: ConfigurationMode;
+  values: ReadonlyMap<ConfigurationKey, unknown>;
+}
+
 /** The accepted configuration: every key has its final value. Prints as nothing, for it holds secrets. */
 export class Configuration {
   readonly mode: ConfigurationMode;
@@ -22,6 +28,17 @@ export class Configuration {
   /** The value of a key, typed by the table. A key without default that nobody set is undefined. */
   get<const K extends ConfigurationKey>(key: K): ConfigurationValue<K> {
     return this.#values.get(key) as ConfigurationValue<K>;
+  }
+
+  /** The same in a form that crosses to a thread of this process, with what is a share of it there. Holds secrets. */
+  carried(shares: ConfigurationValues): CarriedConfiguration {
+    const values = new Map([...this.#values, ...Object.entries(shares)]) as Map<ConfigurationKey, unknown>;
+    return { mode: this.mode, values };
+  }
+
+  /** What was carried, in the thread. */
+  static of({ mode, values }: CarriedConfiguration): Configuration {
+    return new Configuration(mode, values, []);
   }
 
   /** The same configuration with values the server made itself (embedded mode). What an operator set stays. */

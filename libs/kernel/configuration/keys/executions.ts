@@ -95,6 +95,23 @@ export const executorKeys = {
     max: 300,
     about: 'Least seconds between two progress events of a node that stays in its state.',
   }),
+  'datapipelines.executor.host': choice(['inline', 'threads'], {
+    default: 'inline',
+    about:
+      'Where executions run: `inline` beside everything else, or in worker `threads` of their own, so that one that runs out of memory takes only its own executions with it.',
+  }),
+  'datapipelines.executor.host-threads': integer({
+    default: { says: 'the number of processors less one, at least 1', from: (facts) => Math.max(1, facts.cores - 1) },
+    min: 1,
+    max: 64,
+    about: 'Threads for executions, with `host=threads`. Each has connections of its own to the metadata database.',
+  }),
+  'datapipelines.executor.host-thread-heap-mb': integer({
+    default: 0,
+    min: 0,
+    max: 1_048_576,
+    about: 'JavaScript heap in MB of one thread for executions; 0 = as much as the server itself may have.',
+  }),
 };
 
 export const stagingKeys = {

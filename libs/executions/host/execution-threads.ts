@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '#libs/kernel';
+import type { RunFacts } from '../instance/run-facts.js';
+import type { RunRegistry } from '../instance/run-registry.js';
+import type { LostRuns } from '../records/lost-runs.js';
+import { failureRecord } from '../run/failure-record.js';
+import { PenstockError } from '#libs/kernel';
+import { SpillFolders } from '../staging/spill-folders.js';
+import type { SharedMemory } from '../staging/shared-memory.js';
+import type { ThreadSource } from './execution-place.js';
+import { HostThread, type ThreadSurroundings } from './host-thread.js';
+import { ServedPermits } from './serve-permits.js';
+import type { ThreadRun } from './thread-run.js';
+
+const RESPAWN_MS = 500;
+const METRICS_MS = 1000;
+const LOST = {
+  event: 'execution.host_thread_lost',
+  status: 'FAILED',
+  error: {
+    code: 'pipeline.execution.aborted',
+    message: 'The thread that ran this execution ended before it did, most likely for want of memory.',
+    details: { reason: 'host_thread_lost' },
+  },
+} as const;
+
+export interface ThreadsOptions {
+  source: ThreadSource;
+  memory: SharedMemory;
+  runs: RunRegistry;
+  lost: LostRuns;
+  logger: Logger;
+  spillDirectory: string;
+  baseUrl: string;
+  /** Nothing of a run that is gone stays in the store. */
+  discardResult: (executionId: string) => Promise<void>;
+}
+
+/**
+ * The threads in which an instance runs its executions (contract 02 §1). One that dies takes only its own executions with
+ * it: each of them ends FAILED with `pipeline.execution.aborted`, and another thread takes its place.
+ */
+export class ExecutionThreads {
+  readonly permits = new ServedPermits();
+  readonly #threads = new Set<HostThread>();
+  /** Ends of lost runs under way, and threads that are to come. */
+  readonly #pending = new Set<Promise<void>>();
+  #stopped = false;
+
+  constructor(private readonly options: ThreadsOptions) {}
+
+  /** Resolves when all of them take runs. */
+  async start(): Promise<void> {
+    await Promise.all(Array.from({ length: this.options.source.count }, () => this.#spawn().ready));
+  }
+
+  /** The run of a row that was just inserted, in the thread with the least to do. */
+  run(facts: RunFacts): ThreadRun {
+    const [first, ...others] = this.#threads;
+    if (!first) throw new PenstockError('pipeline.execution.aborted', { details: { reason: 'host_thread_lost' } });
+    return others.reduce((least, thread) => (thread.load < least.load ? thread : least), first).order(facts);
+  }
+
+  /** One list for each thread that answers in time. */
+  async metrics(): Promise<object[]> {
+    const late = new AbortController();
+    const answers = await Promise.all(
+      [...this.#threads].map((thread) =>
+        Promise.race([thread.metrics(), delay(METRICS_MS, undefined, { signal: late.signal }).catch(() => undefined)]),
+      ),
+    );
+    late.abort();
+    return answers.filter((answer) => Array.isArray(answer));
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all([...this.#threads].map((thread) => thread.flush()));
+    await Promise.all(this.#pending);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#threads].map((thread) => thread.stop()));
+    await Promise.all(this.#pending);
+  }
+
+  #spawn(): HostThread {
+    const { source, memory, runs, logger } = this.options;
+    const around: ThreadSurroundings = {
+      ...{ source, memory, runs, logger, permits: this.permits },
+      died: (thread, lost) => this.#track(this.#died(thread, lost)),
+    };
+    const thread = new HostThread(around);
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  async #died(thread: HostThread, lost: readonly ThreadRun[]): Promise<void> {
+    const { logger, spillDirectory } = this.options;
+    this.#threads.delete(thread);
+    logger.error('A thread for executions is gone.', { executions: lost.length });
+    // Children first: a watcher of the parent then finds the whole family ended.
+    for (const run of [...lost].reverse()) await this.#end(run);
+    if (thread.instanceId !== undefined) await new SpillFolders(spillDirectory, thread.instanceId).removeOwn();
+    if (this.#stopped) return;
+    // One that dies at its birth would otherwise be born again at once, for ever.
+    if (thread.instanceId === undefined) await delay(RESPAWN_MS);
+    if (!this.#stopped) this.#spawn();
+  }
+
+  /** A row that cannot be written now has no heartbeats any more: the sweep of some instance will end it. */
+  async #end(run: ThreadRun): Promise<void> {
+    const { lost, logger, baseUrl, discardResult } = this.options;
+    try {
+      await lost.end(async (tx) => {
+        const [row] = await tx.query<{ execution_id: string; correlation_id: string | null }>(
+          `SELECT execution_id, correlation_id FROM pipeline_executions
+            WHERE execution_id = $1 AND status = 'RUNNING' FOR UPDATE`,
+          [run.executionId],
+        );
+        return row;
+      }, LOST);
+      await discardResult(run.executionId);
+    } catch (error) {
+      logger.error('The end of a run whose thread is gone could not be written.', {
+        execution_id: run.executionId,
+        error,
+      });
+    }
+    const { code, ...told } = LOST.error;
+    const failure = failureRecord(new PenstockError(code, told), { correlationId: '', baseUrl, detail: 'structured' });
+    run.end({ executionId: run.executionId, status: 'FAILED', failure });
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => this.options.logger.error('After a lost thread not everything was tidied.', { error }))
+      .finally(() => this.#pending.delete(tracked));
+    this.#pending.add(tracked);
+  }
+}

@@ -1,0 +1,136 @@
+import { MessageChannel, type Worker } from 'node:worker_threads';
+import type { Logger } from '#libs/kernel';
+import type { RunFacts } from '../instance/run-facts.js';
+import type { RunRegistry } from '../instance/run-registry.js';
+import type { SharedMemory } from '../staging/shared-memory.js';
+import type { ThreadSource } from './execution-place.js';
+import type { ServedPermits } from './serve-permits.js';
+import type { ThreadOrder, ThreadReport } from './thread-messages.js';
+import { ThreadRun } from './thread-run.js';
+
+/** What a thread needs of the instance whose thread it is. */
+export interface ThreadSurroundings {
+  readonly source: ThreadSource;
+  readonly permits: ServedPermits;
+  readonly memory: SharedMemory;
+  readonly runs: RunRegistry;
+  readonly logger: Logger;
+  /** The thread is gone, and with it what it ran. Never rejects. */
+  died(thread: HostThread, runs: readonly ThreadRun[]): void;
+}
+
+/** One thread that runs executions, seen from its instance. */
+export class HostThread {
+  /** Of the instance inside; names its spill folder. */
+  instanceId: string | undefined;
+  readonly #worker: Worker;
+  readonly #runs = new Map<string, ThreadRun>();
+  readonly #children = new Set<string>();
+  readonly #questions = new Map<number, (value: unknown) => void>();
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #gone = Promise.withResolvers<void>();
+  #lastId = 0;
+  #stopping = false;
+
+  constructor(private readonly around: ThreadSurroundings) {
+    const { port1, port2 } = new MessageChannel();
+    around.permits.serve(port1);
+    const { source, memory } = around;
+    this.#worker = source.spawn({ permits: port2, memory: memory.buffer, threads: source.count });
+    this.#worker.on('message', (report: ThreadReport) => this.#hear(report));
+    this.#worker.on('error', (error) => this.around.logger.error('execution.host_thread_failed', { error }));
+    this.#worker.on('exit', (code) => this.#exited(code));
+  }
+
+  /** Resolves when it takes runs; rejects when it ended before. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** Runs under way in it. */
+  get load(): number {
+    return this.#runs.size;
+  }
+
+  order(facts: RunFacts): ThreadRun {
+    const run = ThreadRun.ordered(facts, (order) => this.#send(order));
+    this.#runs.set(run.executionId, run);
+    return run;
+  }
+
+  /** What its own metrics say, as prom-client writes them down; undefined when it is gone. */
+  metrics(): Promise<unknown> {
+    return this.#ask('metrics');
+  }
+
+  /** Writes down what is still only in its memory. */
+  async flush(): Promise<void> {
+    await this.#ask('flush');
+  }
+
+  /** Nothing runs in it any more. Resolves when it is gone. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#send({ kind: 'stop' });
+    await this.#gone.promise;
+  }
+
+  #ask(kind: 'metrics' | 'flush'): Promise<unknown> {
+    const id = ++this.#lastId;
+    const answered = new Promise((resolve) => this.#questions.set(id, resolve));
+    this.#send({ kind, id });
+    return Promise.race([answered, this.#gone.promise]);
+  }
+
+  #send(order: ThreadOrder): void {
+    this.#worker.postMessage(order);
+  }
+
+  #hear(report: ThreadReport): void {
+    switch (report.kind) {
+      case 'ready':
+        this.instanceId = report.instanceId;
+        return this.#ready.resolve();
+      case 'child': {
+        const child = ThreadRun.told(report.child, (order) => this.#send(order));
+        this.#runs.set(child.executionId, child);
+        this.#children.add(child.executionId);
+        return this.around.runs.enterChild(child);
+      }
+      case 'ended': {
+        const run = this.#runs.get(report.outcome.executionId);
+        if (!run) return;
+        this.#leave(run);
+        return run.end(report.outcome);
+      }
+      case 'answer':
+        this.#questions.get(report.id)?.(report.value);
+        return void this.#questions.delete(report.id);
+    }
+  }
+
+  /** Roots leave the registry by whoever began them. */
+  #leave(run: ThreadRun): void {
+    this.#runs.delete(run.executionId);
+    if (this.#children.delete(run.executionId)) this.around.runs.leave(run);
+  }
+
+  #exited(code: number): void {
+    this.#gone.resolve();
+    this.#ready.reject(new ThreadEnded(code));
+    // Who waits for it hears by itself.
+    this.#ready.promise.catch(() => undefined);
+    const lost = [...this.#runs.values()];
+    for (const run of lost) this.#leave(run);
+    if (!this.#stopping || lost.length > 0) this.around.died(this, lost);
+  }
+}
+
+/** A thread that ended before it took a run. */
+export class ThreadEnded extends Error {
+  override readonly name = 'ThreadEnded';
+
+  constructor(exitCode: number) {
+    super(`A thread for executions ended with ${exitCode} before it was ready.`);
+  }
+}

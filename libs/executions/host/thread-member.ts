@@ -1,0 +1,69 @@
+import { context, ROOT_CONTEXT, trace, type SpanContext } from '@opentelemetry/api';
+import { register } from 'prom-client';
+import type { MessagePort } from 'node:worker_threads';
+import type { ExecutionInstance } from '../instance/execution-instance.js';
+import { delivered } from './carried-error.js';
+import { factsOf, type RunOrder } from './run-order.js';
+import type { ThreadOrder, ThreadReport } from './thread-messages.js';
+
+/** The inside of a thread that runs executions: an instance of its own, told by another one what to run. */
+export class ThreadMember {
+  #beat: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly instance: ExecutionInstance,
+    private readonly port: MessagePort,
+    /** Ends what the thread has opened besides. */
+    private readonly close: () => Promise<void>,
+  ) {}
+
+  async start(): Promise<void> {
+    const { instance } = this;
+    await instance.start();
+    this.#beat = setInterval(() => void instance.ownership.beat(), instance.settings.heartbeatMs);
+    this.port.on('message', (order: ThreadOrder) => this.#obey(order));
+    this.#report({ kind: 'ready', instanceId: instance.id });
+  }
+
+  #obey(order: ThreadOrder): void {
+    const { runs } = this.instance;
+    switch (order.kind) {
+      case 'run':
+        return this.#run(order.order, order.parentSpan);
+      case 'cancel':
+        return runs.get(order.executionId)?.cancel(order.reason);
+      case 'fence':
+        return runs.get(order.executionId)?.fence();
+      case 'fail':
+        return runs.get(order.executionId)?.fail(delivered(order.error));
+      case 'flush':
+        return void this.instance.flush().finally(() => this.#report({ kind: 'answer', id: order.id, value: null }));
+      case 'metrics':
+        return void register
+          .getMetricsAsJSON()
+          .then((value) => this.#report({ kind: 'answer', id: order.id, value: JSON.parse(JSON.stringify(value)) }));
+      case 'stop':
+        return void this.#stop();
+    }
+  }
+
+  #run(order: RunOrder, parentSpan: SpanContext | undefined): void {
+    const { instance } = this;
+    const parent = parentSpan ? trace.setSpanContext(ROOT_CONTEXT, { ...parentSpan, isRemote: true }) : ROOT_CONTEXT;
+    const run = context.with(parent, () => instance.prepare(factsOf(order)));
+    // Whether there is room was decided where it was launched.
+    instance.runs.enterChild(run);
+    void instance.begin(run, undefined).then((outcome) => this.#report({ kind: 'ended', outcome }));
+  }
+
+  async #stop(): Promise<void> {
+    clearInterval(this.#beat);
+    await this.instance.stop();
+    await this.close();
+    this.port.close();
+  }
+
+  #report(report: ThreadReport): void {
+    this.port.postMessage(report);
+  }
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { ApiClient } from '../fixtures/api-client.js';
+import { oneNodePipeline, releasedPipeline, releasedTemplate } from '../fixtures/authoring.js';
+import { Deployment } from '../fixtures/deployment.js';
+import { EventStream } from '../fixtures/event-stream.js';
+import { eventually } from '../fixtures/eventually.js';
+import { describeWithProgram } from '../fixtures/programs.js';
+import { RunScene } from '../fixtures/run-scene.js';
+
+/** A value that no heap of a hundred megabytes has room for. */
+const HUGE = `SELECT repeat('x', 400000000) AS huge`;
+
+const THREADS = {
+  DATAPIPELINES_EXECUTOR_HOST: 'threads',
+  DATAPIPELINES_EXECUTOR_HOST_THREADS: '2',
+  DATAPIPELINES_EXECUTOR_HOST_THREAD_HEAP_MB: '100',
+  DATAPIPELINES_EXECUTOR_CANCEL_GRACE_SECONDS: '2',
+};
+
+describeWithProgram('redis-server', 'executions in threads of their own', (redis) => {
+  let deployment: Deployment;
+  let scene: RunScene;
+  let author: ApiClient;
+
+  beforeAll(async () => {
+    deployment = await Deployment.start({ redis, env: THREADS });
+    author = deployment.author;
+    scene = await RunScene.build(deployment);
+  }, 90_000);
+
+  afterAll(async () => {
+    await deployment?.stop();
+    await scene?.drop();
+  });
+
+  const rowOf = async (executionId: string) =>
+    author.data('GET', `/api/v1/executions/${executionId}`) as Promise<Record<string, unknown>>;
+
+  it('stage, deliver and show every event once and in order, live and again', async () => {
+    const stream = await EventStream.run(author, scene.staged, { rows: 5000 });
+    expect(await stream.ended).toBe('ended');
+    expect(stream.ids).toEqual(stream.ids.map((_, index) => index + 1));
+    expect([stream.events[0], stream.events.at(-1)]).toEqual(['execution_started', 'data_ready']);
+    const again = await EventStream.watch(author, stream.executionId);
+    await again.ended;
+    expect(again.ids).toEqual(stream.ids);
+    const page = await author.data('GET', `/api/v1/executions/${stream.executionId}/result?offset=4999&limit=10`);
+    expect(Number(page.rows[0][0])).toBe(5000);
+  });
+
+  it('are cancelled at once, and their statement stops in the database', async () => {
+    const executionId = await scene.launch(author, scene.sleeping, { seconds: 60 });
+    await scene.untilSleeping(1);
+    expect((await author.call('DELETE', `/api/v1/executions/${executionId}`)).status).toBe(204);
+    expect(await scene.ended(executionId)).toBe('ABORTED');
+    await scene.untilSleeping(0);
+  });
+
+  it('call each other, and a family ends together when its child is cancelled', async () => {
+    await releasedTemplate(author, {
+      id: 'threads/one.sql',
+      dialect: 'POSTGRES',
+      body: 'SELECT pg_sleep(60)::text AS s',
+    });
+    const child = await releasedPipeline(author, {
+      name: 'threads/child',
+      nodes: [
+        {
+          id: 'read',
+          type: 'DQL',
+          source: 'source',
+          template: { id: 'threads/one.sql', version: 1 },
+          output: { target: 'caller' },
+        },
+      ],
+    });
+    expect(child).toBeTruthy();
+    const parent = await releasedPipeline(author, {
+      name: 'threads/parent',
+      nodes: [
+        { id: 'call', type: 'PIPELINE', pipeline: { name: 'threads/child', version: 1 }, output: { target: 'caller' } },
+      ],
+    });
+    const root = await scene.launch(author, parent);
+    await scene.untilSleeping(1);
+    const [row] = await deployment.metadata<{ execution_id: string }>(
+      'SELECT execution_id FROM pipeline_executions WHERE parent_execution_id = $1',
+      [root],
+    );
+    await author.call('DELETE', `/api/v1/executions/${row!.execution_id}`);
+    expect(await scene.ended(row!.execution_id)).toBe('ABORTED');
+    expect(await scene.ended(root)).toBe('FAILED');
+    await scene.untilSleeping(0);
+  });
+
+  it('take only their own thread with them when it runs out of memory; another takes its place', async () => {
+    const huge = await oneNodePipeline(author, {
+      name: 'threads/huge',
+      source: 'source',
+      dialect: 'POSTGRES',
+      sql: HUGE,
+    });
+    // One run in each thread: the one that dies takes at most one of them with it.
+    const sleepers = [
+      await scene.launch(author, scene.sleeping, { seconds: 8 }),
+      await scene.launch(author, scene.sleeping, { seconds: 8 }),
+    ];
+    await scene.untilSleeping(2);
+    const stream = await EventStream.run(author, huge);
+    expect(await stream.ended).toBe('ended');
+    expect(stream.events.at(-1)).toBe('pipeline_failed');
+    expect(stream.ids).toEqual(stream.ids.map((_, index) => index + 1));
+    const row = await rowOf(stream.executionId);
+    expect(row).toMatchObject({
+      status: 'FAILED',
+      error: { code: 'pipeline.execution.aborted', details: { reason: 'host_thread_lost' } },
+      node_stats: [{ node_id: 'read', status: 'ABORTED' }],
+    });
+    const ends = await Promise.all(sleepers.map((id) => scene.ended(id)));
+    expect(ends.sort()).toEqual(['FAILED', 'SUCCESS']);
+    for (const id of [...sleepers, stream.executionId]) expect(await scene.terminalEvents(id)).toHaveLength(1);
+    await eventually('the threads to be two again', async () => {
+      const runs = await Promise.all([1, 2, 3, 4].map(() => scene.launch(author, scene.staged, { rows: 100 })));
+      return (await Promise.all(runs.map((id) => scene.ended(id)))).every((status) => status === 'SUCCESS');
+    });
+    expect((await author.call('GET', '/health')).status).toBe(200);
+  });
+
+  it('are counted together in the metrics of the process', async () => {
+    const text = await (await fetch(`${deployment.server.managementUrl}/metrics`)).text();
+    expect(text).toMatch(/^datapipelines_executions_total\{.*status="SUCCESS".*\} [1-9]/m);
+    expect(text).toMatch(/^datapipelines_nodes_duration_seconds_count\{/m);
+  });
+
+  it('end with their server, which cancels what runs and leaves nothing', async () => {
+    const executionId = await scene.launch(author, scene.sleeping, { seconds: 60 });
+    await scene.untilSleeping(1);
+    expect(await deployment.server.end('SIGTERM')).toBe(0);
+    const [row] = await deployment.metadata<{ status: string }>(
+      'SELECT status FROM pipeline_executions WHERE execution_id = $1',
+      [executionId],
+    );
+    expect(row).toEqual({ status: 'ABORTED' });
+    expect(await scene.terminalEvents(executionId)).toEqual(['execution_aborted']);
+    await scene.untilSleeping(0);
+  });
+});
