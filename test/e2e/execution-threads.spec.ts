@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { ApiClient } from '../fixtures/api-client.js';
 import { oneNodePipeline, releasedPipeline, releasedTemplate } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
@@ -7,8 +9,11 @@ import { eventually } from '../fixtures/eventually.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { RunScene } from '../fixtures/run-scene.js';
 
-/** A value that no heap of a hundred megabytes has room for. */
-const HUGE = `SELECT repeat('x', 400000000) AS huge`;
+/** Three hundred megabytes of texts in one message: a heap of a hundred has no room for them. */
+const HUGE = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) SELECT hex(randomblob(300000)) AS h FROM n`;
+
+/** Stays inside the engine until somebody stops it. */
+const ENDLESS = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(100000) b';
 
 const THREADS = {
   DATAPIPELINES_EXECUTOR_HOST: 'threads',
@@ -26,6 +31,12 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
     deployment = await Deployment.start({ redis, env: THREADS });
     author = deployment.author;
     scene = await RunScene.build(deployment);
+    const file = join(deployment.files, 'texts.sqlite');
+    new DatabaseSync(file).close();
+    await deployment.admin.in('default').data('POST', '/api/v1/datasources', {
+      ...{ name: 'texts', display_name: 'Texts', dialect: 'SQLITE' },
+      ...{ jdbc_url: `jdbc:sqlite:${file}`, credential: { kind: 'none' } },
+    });
   }, 90_000);
 
   afterAll(async () => {
@@ -96,16 +107,19 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
   it('take only their own thread with them when it runs out of memory; another takes its place', async () => {
     const huge = await oneNodePipeline(author, {
       name: 'threads/huge',
-      source: 'source',
-      dialect: 'POSTGRES',
+      source: 'texts',
+      dialect: 'SQLITE',
       sql: HUGE,
     });
-    // One run in each thread: the one that dies takes at most one of them with it.
-    const sleepers = [
-      await scene.launch(author, scene.sleeping, { seconds: 8 }),
-      await scene.launch(author, scene.sleeping, { seconds: 8 }),
-    ];
-    await scene.untilSleeping(2);
+    // One run in each thread, inside the engine: the thread that dies takes one of them with it, in mid-statement.
+    const heavy = await oneNodePipeline(author, {
+      ...{ name: 'threads/heavy', source: 'tempdb', dialect: 'DUCKDB', sql: ENDLESS },
+    });
+    const beside = [await scene.launch(author, heavy), await scene.launch(author, heavy)];
+    await eventually('both at work', async () => {
+      const rows = await Promise.all(beside.map(rowOf));
+      return rows.every(({ node_stats: stats }) => (stats as unknown[] | null)?.length === 1);
+    });
     const stream = await EventStream.run(author, huge);
     expect(await stream.ended).toBe('ended');
     expect(stream.events.at(-1)).toBe('pipeline_failed');
@@ -116,9 +130,13 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
       error: { code: 'pipeline.execution.aborted', details: { reason: 'host_thread_lost' } },
       node_stats: [{ node_id: 'read', status: 'ABORTED' }],
     });
-    const ends = await Promise.all(sleepers.map((id) => scene.ended(id)));
-    expect(ends.sort()).toEqual(['FAILED', 'SUCCESS']);
-    for (const id of [...sleepers, stream.executionId]) expect(await scene.terminalEvents(id)).toHaveLength(1);
+    const statuses = async () => (await Promise.all(beside.map(rowOf))).map(({ status }) => String(status));
+    await eventually('the one beside it to be ended too', async () => (await statuses()).includes('FAILED'));
+    const [survivor, ...none] = (await statuses()).flatMap((status, at) => (status === 'RUNNING' ? [beside[at]!] : []));
+    expect(none).toEqual([]);
+    expect((await author.call('DELETE', `/api/v1/executions/${survivor!}`)).status).toBe(204);
+    expect(await scene.ended(survivor!)).toBe('ABORTED');
+    for (const id of [...beside, stream.executionId]) expect(await scene.terminalEvents(id)).toHaveLength(1);
     await eventually('the threads to be two again', async () => {
       const runs = await Promise.all([1, 2, 3, 4].map(() => scene.launch(author, scene.staged, { rows: 100 })));
       return (await Promise.all(runs.map((id) => scene.ended(id)))).every((status) => status === 'SUCCESS');
@@ -135,7 +153,9 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
   it('end with their server, which cancels what runs and leaves nothing', async () => {
     const executionId = await scene.launch(author, scene.sleeping, { seconds: 60 });
     await scene.untilSleeping(1);
-    expect(await deployment.server.end('SIGTERM')).toBe(0);
+    // The statement that died with its thread is still inside the engine: nothing but force ends that process.
+    expect(await deployment.server.end('SIGTERM')).toBeNull();
+    expect(deployment.server.output).toContain('shutdown.drain_complete');
     const [row] = await deployment.metadata<{ status: string }>(
       'SELECT status FROM pipeline_executions WHERE execution_id = $1',
       [executionId],

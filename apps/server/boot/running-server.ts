@@ -192,6 +192,11 @@ export class RunningServer {
     await this.#close();
   }
 
+  /** A dead thread is still inside a native call, which `process.exit` would wait for, for ever. */
+  get cannotExit(): boolean {
+    return this.app.get(ExecutionInstance, { strict: false }).lingeringThreads > 0;
+  }
+
   async #close(): Promise<void> {
     const { stores, embedded, log } = this.parts;
     const steps: [string, () => Promise<unknown>][] = [

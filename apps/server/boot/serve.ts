@@ -102,7 +102,7 @@ class Ending {
     if (this.#begun) {
       if (performance.now() - this.#signalledAt < SAME_WISH_MS) return;
       this.log.warn(`Second ${signal}: ending at once.`);
-      process.exit(1);
+      this.#exit(this.#server, 1);
     }
     this.#signalledAt = performance.now();
     this.log.info(`${signal}: draining.`, { event: 'shutdown.readiness_refused' });
@@ -111,13 +111,19 @@ class Ending {
 
   #end(server: RunningServer, { hurry, exitCode }: { hurry: boolean; exitCode: number }): void {
     this.#begun = true;
-    setTimeout(() => process.exit(1), server.longestDrainMs + FORCED_EXIT_MS).unref();
+    setTimeout(() => this.#exit(server, 1), server.longestDrainMs + FORCED_EXIT_MS).unref();
     server.stop({ hurry }).then(
-      () => process.exit(exitCode),
+      () => this.#exit(server, exitCode),
       (error: unknown) => {
         this.log.error('The drain failed.', { error });
-        process.exit(1);
+        this.#exit(server, 1);
       },
     );
+  }
+
+  #exit(server: RunningServer, exitCode: number): void {
+    if (!server.cannotExit) process.exit(exitCode);
+    this.log.error('A dead thread is still inside a statement: this process ends itself by force.');
+    process.kill(process.pid, 'SIGKILL');
   }
 }

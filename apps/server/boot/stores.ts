@@ -38,7 +38,10 @@ export async function openThreadStores(
   log: Logger,
   { threads, store }: { threads: number; store: MessagePort | undefined },
 ): Promise<Stores> {
-  const poolMax = Math.max(LEAST_CONNECTIONS, Math.ceil(configuration.get('datapipelines.metadata-db.pool-max') / threads));
+  const poolMax = Math.max(
+    LEAST_CONNECTIONS,
+    Math.ceil(configuration.get('datapipelines.metadata-db.pool-max') / threads),
+  );
   const database = await Database.open({
     url: databaseUrl(configuration),
     poolMax,

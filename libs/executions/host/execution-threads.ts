@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '#libs/kernel';
+import { PenstockError, type Logger } from '#libs/kernel';
 import type { RunFacts } from '../instance/run-facts.js';
 import type { RunRegistry } from '../instance/run-registry.js';
 import type { LostRuns } from '../records/lost-runs.js';
 import { failureRecord } from '../run/failure-record.js';
-import { PenstockError } from '#libs/kernel';
 import { SpillFolders } from '../staging/spill-folders.js';
 import type { SharedMemory } from '../staging/shared-memory.js';
 import type { ThreadSource } from './execution-place.js';
@@ -43,6 +42,7 @@ export interface ThreadsOptions {
 export class ExecutionThreads {
   readonly permits = new ServedPermits();
   readonly #threads = new Set<HostThread>();
+  readonly #dead = new Set<HostThread>();
   /** Ends of lost runs under way, and threads that are to come. */
   readonly #pending = new Set<Promise<void>>();
   #stopped = false;
@@ -59,6 +59,11 @@ export class ExecutionThreads {
     const [first, ...others] = this.#threads;
     if (!first) throw new PenstockError('pipeline.execution.aborted', { details: { reason: 'host_thread_lost' } });
     return others.reduce((least, thread) => (thread.load < least.load ? thread : least), first).order(facts);
+  }
+
+  /** Dead threads whose last native call has not returned. */
+  get lingering(): number {
+    return [...this.#dead].filter(({ lingers }) => lingers).length;
   }
 
   /** One list for each thread that answers in time. */
@@ -98,6 +103,7 @@ export class ExecutionThreads {
   async #died(thread: HostThread, lost: readonly ThreadRun[]): Promise<void> {
     const { logger, spillDirectory } = this.options;
     this.#threads.delete(thread);
+    this.#dead.add(thread);
     logger.error('A thread for executions is gone.', { executions: lost.length });
     // Children first: a watcher of the parent then finds the whole family ended.
     for (const run of [...lost].reverse()) await this.#end(run);

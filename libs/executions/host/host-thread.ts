@@ -31,6 +31,8 @@ export class HostThread {
   readonly #gone = Promise.withResolvers<void>();
   #lastId = 0;
   #stopping = false;
+  #dead = false;
+  #exited = false;
 
   constructor(private readonly around: ThreadSurroundings) {
     const { port1, port2 } = new MessageChannel();
@@ -39,7 +41,17 @@ export class HostThread {
     this.#worker = source.spawn({ permits: port2, memory: memory.buffer, threads: source.count });
     this.#worker.on('message', (report: ThreadReport) => this.#hear(report));
     this.#worker.on('error', (error) => this.around.logger.error('execution.host_thread_failed', { error }));
-    this.#worker.on('exit', (code) => this.#exited(code));
+    // A thread that dies inside a statement of the engine ends only when that returns; its ports close at once.
+    port1.on('close', () => this.#die(undefined));
+    this.#worker.on('exit', (code) => {
+      this.#exited = true;
+      this.#die(code);
+    });
+  }
+
+  /** Dead, but its last native call has not returned: nothing can stop that any more, nor end the process in order. */
+  get lingers(): boolean {
+    return this.#dead && !this.#exited;
   }
 
   /** Resolves when it takes runs; rejects when it ended before. */
@@ -115,9 +127,11 @@ export class HostThread {
     if (this.#children.delete(run.executionId)) this.around.runs.leave(run);
   }
 
-  #exited(code: number): void {
+  #die(exitCode: number | undefined): void {
+    if (this.#dead) return;
+    this.#dead = true;
     this.#gone.resolve();
-    this.#ready.reject(new ThreadEnded(code));
+    this.#ready.reject(new ThreadEnded(exitCode));
     // Who waits for it hears by itself.
     this.#ready.promise.catch(() => undefined);
     const lost = [...this.#runs.values()];
@@ -130,7 +144,7 @@ export class HostThread {
 export class ThreadEnded extends Error {
   override readonly name = 'ThreadEnded';
 
-  constructor(exitCode: number) {
-    super(`A thread for executions ended with ${exitCode} before it was ready.`);
+  constructor(exitCode: number | undefined) {
+    super(`A thread for executions ended with ${exitCode ?? 'no code'} before it was ready.`);
   }
 }

@@ -10,7 +10,7 @@ import { LogReader } from '../events/log-reader.js';
 import { RemoteLogs } from '../events/remote-logs.js';
 import { StoreLogWriter } from '../events/store-log-writer.js';
 import { TableLogWriter } from '../events/table-log-writer.js';
-import { ExecutionPlace, type ThreadSource } from '../host/execution-place.js';
+import { ExecutionPlace } from '../host/execution-place.js';
 import { ExecutionThreads } from '../host/execution-threads.js';
 import type { HostedRun } from '../host/hosted-run.js';
 import { ChildLauncher, type ChildHost, type StartedChild } from '../family/child-launcher.js';
@@ -34,11 +34,10 @@ import { RunState } from '../run/run-state.js';
 import { FamilyPermits } from '../scheduling/family-permits.js';
 import { PermitBoard } from '../scheduling/permit-board.js';
 import { MemoryBudget } from '../staging/memory-budget.js';
-import { MemoryWall } from '../staging/memory-wall.js';
-import { OverrunWatch } from '../staging/overrun-watch.js';
+import { memoryGuards, type MemoryGuards } from '../staging/memory-guards.js';
 import { SharedMemory } from '../staging/shared-memory.js';
 import { SpillFolders } from '../staging/spill-folders.js';
-import { StagingFactory, type MemoryGuards } from '../staging/staging-factory.js';
+import { StagingFactory } from '../staging/staging-factory.js';
 import { Attachments } from './attachments.js';
 import { Cancellations } from './cancellations.js';
 import { instanceSettings, type InstanceSettings } from './instance-settings.js';
@@ -69,7 +68,7 @@ export class ExecutionInstance implements ChildHost {
   readonly lost: LostRuns;
   readonly #services: RunServices;
   readonly #budget: MemoryBudget;
-  readonly #guards: MemoryGuards & { wall: MemoryWall };
+  readonly #guards: MemoryGuards;
   readonly #tables: TableLogWriter;
   readonly #stores: StoreLogWriter;
   /** Runs whose scheduler works here. */
@@ -110,7 +109,7 @@ export class ExecutionInstance implements ChildHost {
     this.runs = new RunRegistry(settings.runsPerInstance);
     this.spill = new SpillFolders(settings.staging.spillDirectory, this.id);
     this.#budget = new MemoryBudget(settings.staging.totalMemoryMb, this.#memory.lent);
-    this.#guards = this.#memoryGuards();
+    this.#guards = memoryGuards(this.#memory, this.#budget, settings.staging.overrunMb, this.logger);
     this.staging = this.stagingWith({});
     this.#tables = new TableLogWriter(table, problem('Events were not written to the table.'), (s) =>
       metrics.persistLag(s),
@@ -154,7 +153,14 @@ export class ExecutionInstance implements ChildHost {
       logger: this.logger,
     };
     this.lost = new LostRuns(database, table, store, this.reader, this.logger, settings.run.baseUrl);
-    this.#threads = threads && this.#threadsFrom(threads);
+    this.#threads =
+      threads &&
+      new ExecutionThreads({
+        ...{ source: threads, memory: this.#memory, runs: this.runs, lost: this.lost, logger: this.logger },
+        spillDirectory: settings.staging.spillDirectory,
+        baseUrl: settings.run.baseUrl,
+        discardResult: (executionId) => store.discardResult(executionId),
+      });
     metrics.watch({
       running: () => this.#here.size,
       stagingEngines: () => this.staging.active,
@@ -171,31 +177,6 @@ export class ExecutionInstance implements ChildHost {
     };
     const settings = { ...this.settings.staging, ...change };
     return new StagingFactory(settings, this.#budget, this.gate, this.spill, { cleanupFailed }, this.#guards);
-  }
-
-  #threadsFrom(source: ThreadSource): ExecutionThreads {
-    return new ExecutionThreads({
-      source,
-      memory: this.#memory,
-      runs: this.runs,
-      lost: this.lost,
-      logger: this.logger,
-      spillDirectory: this.settings.staging.spillDirectory,
-      baseUrl: this.settings.run.baseUrl,
-      discardResult: (executionId) => this.store.discardResult(executionId),
-    });
-  }
-
-  #memoryGuards(): MemoryGuards & { wall: MemoryWall } {
-    const wall = new MemoryWall((error) => {
-      this.logger.warn('There is no bound on what statements allocate beside their engine.', { error });
-    }, this.#memory.wall);
-    const watch = new OverrunWatch({
-      overrunMb: this.settings.staging.overrunMb,
-      lentMb: () => this.#budget.lentMb,
-      onOverrun: (grownMb) => this.logger.warn('staging.memory_overrun', { grown_mb: grownMb }),
-    });
-    return { wall, watch };
   }
 
   async start(): Promise<void> {
@@ -302,6 +283,11 @@ export class ExecutionInstance implements ChildHost {
   /** What the threads of this instance count, as prom-client writes it down. */
   async metricsOfThreads(): Promise<object[]> {
     return (await this.#threads?.metrics()) ?? [];
+  }
+
+  /** Dead threads that the system still waits for: this process can only be killed. */
+  get lingeringThreads(): number {
+    return this.#threads?.lingering ?? 0;
   }
 
   async #drive(run: HostedRun, slot: UserLease | undefined): Promise<TerminalOutcome> {

@@ -63,10 +63,7 @@ export class Sweep {
 }
 
 /** One run that nothing was heard of, held for this transaction; another instance takes the next. */
-async function candidate(
-  tx: Transaction,
-  { silentSeconds, unstampedMinutes }: Silence,
-): Promise<LostRun | undefined> {
+async function candidate(tx: Transaction, { silentSeconds, unstampedMinutes }: Silence): Promise<LostRun | undefined> {
   const [row] = await tx.query<LostRun & Record<string, unknown>>(
     `SELECT e.execution_id, e.correlation_id FROM pipeline_executions e
       WHERE e.status = 'RUNNING'

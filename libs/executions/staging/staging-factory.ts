@@ -2,9 +2,8 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 import { PenstockError } from '#libs/kernel';
 import { engineFailure } from './engine-failure.js';
 import type { MemoryBudget, MemoryReservation } from './memory-budget.js';
-import type { MemoryWall } from './memory-wall.js';
 import type { NativeCallGate } from '#libs/datasources';
-import type { OverrunWatch } from './overrun-watch.js';
+import type { MemoryGuards } from './memory-guards.js';
 import { SpareInstance } from './spare-instance.js';
 import type { SpillFolders } from './spill-folders.js';
 import { INTERNAL_SCHEMA, StagingEngine } from './staging-engine.js';
@@ -24,12 +23,6 @@ export interface StagingProblems {
   cleanupFailed(executionId: string, error: unknown): void;
 }
 
-/** What stands around the memory that engines do not count themselves. */
-export interface MemoryGuards {
-  wall?: MemoryWall;
-  watch?: OverrunWatch;
-}
-
 export interface EngineOptions {
   maxMemoryMb?: number | undefined;
   memory?: MemoryReservation | undefined;
@@ -47,7 +40,7 @@ export class StagingFactory {
     private readonly gate: NativeCallGate,
     private readonly spill: SpillFolders,
     private readonly problems: StagingProblems,
-    private readonly guards: MemoryGuards = {},
+    private readonly guards: Partial<MemoryGuards> = {},
     private readonly spares: SpareInstance = new SpareInstance(gate),
   ) {}
 

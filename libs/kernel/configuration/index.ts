@@ -1,4 +1,9 @@
-export { Configuration, type CarriedConfiguration, type ConfigurationMode, type ConfigurationValues } from './configuration.js';
+export {
+  Configuration,
+  type CarriedConfiguration,
+  type ConfigurationMode,
+  type ConfigurationValues,
+} from './configuration.js';
 export { loadConfiguration, type LoadOptions } from './load.js';
 export { ConfigurationError, type ConfigurationViolation } from './violation.js';
 export type { ConfigurationKey, ConfigurationValue } from './table.js';
