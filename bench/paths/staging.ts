@@ -4,6 +4,7 @@ import { SOURCE } from '../deployment.js';
 import { drainCopy } from '../limits/copy-drain.js';
 import { repeat } from '../load/repeat.js';
 import { Runs } from '../load/runs.js';
+import { amount } from '../options.js';
 import { median } from '../statistics.js';
 import type { BenchPath } from './bench-path.js';
 
@@ -11,7 +12,7 @@ export const staging: BenchPath = {
   name: 'staging',
   about: 'Postgres → staging, 2 M rows × 8 mixed columns, against COPY … TO STDOUT (text) drained by the same client',
   async measure({ author, server, keys, sourceUrl }, options) {
-    const rows = options.quick ? 500_000 : 2_000_000;
+    const rows = amount(options, { full: 2_000_000, quick: 500_000, smoke: 2000 });
     await benchRows(sourceUrl, rows);
     const query = `SELECT ${COLUMNS} FROM bench_rows WHERE id <= ${rows}`;
     await releasedTemplate(author, 'bench/staging/rows.sql', 'POSTGRES', query);

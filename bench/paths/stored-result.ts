@@ -3,6 +3,7 @@ import { releasedPipeline, releasedTemplate } from '../content.js';
 import { SOURCE } from '../deployment.js';
 import { repeat } from '../load/repeat.js';
 import { Runs } from '../load/runs.js';
+import { amount } from '../options.js';
 import { median } from '../statistics.js';
 import type { BenchPath } from './bench-path.js';
 
@@ -10,7 +11,7 @@ export const storedResult: BenchPath = {
   name: 'stored-result',
   about: 'Postgres → staging → stored result, 500 k rows × 8 mixed columns',
   async measure({ author, server, keys, sourceUrl }, options) {
-    const rows = options.quick ? 100_000 : 500_000;
+    const rows = amount(options, { full: 500_000, quick: 100_000, smoke: 2000 });
     await benchRows(sourceUrl, rows);
     const body = `SELECT ${COLUMNS} FROM bench_rows WHERE id <= ${rows}`;
     await releasedTemplate(author, 'bench/result/rows.sql', 'POSTGRES', body);
