@@ -6,6 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
 import { ApiClient, collect } from '../fixtures/api-client.js';
 import { oneNodePipeline } from '../fixtures/authoring.js';
+import { contractMetrics, missingMetrics } from '../fixtures/contract-metrics.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { root } from '../fixtures/keeper-state.js';
 import { createEmptyDatabase, type EmptyDatabase } from '../fixtures/postgres.js';
@@ -295,6 +296,9 @@ describeWithProgram('redis-server', 'the main job, from outside', (redis) => {
     ]) {
       expect([line, scraped.includes(line)]).toEqual([line, true]);
     }
+    expect(missingMetrics(scraped)).toEqual([]);
+    // The list is read, not passed over: a name that nobody counts is found missing.
+    expect(missingMetrics('')).toHaveLength(contractMetrics().length);
     for (const file of ['grafana-dashboard.json', 'prometheus-alerts.yml']) {
       const named = readFileSync(join(root, 'deploy', file), 'utf8').match(/datapipelines_[a-z_]+/g) ?? [];
       expect(named.length).toBeGreaterThan(5);
