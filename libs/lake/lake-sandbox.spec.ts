@@ -120,6 +120,39 @@ describe('the walls around a lake', () => {
     expect((await refused(`SELECT count(*) FROM duckdb_secrets()`)).reason).toBe('engine_function');
   });
 
+  it('hold attached files read-only, and let no other in by their name', async () => {
+    await scene.make(
+      `ATTACH '${root('old.duckdb')}' AS old`,
+      'CREATE TABLE old.t AS SELECT 7 AS v',
+      'DETACH old',
+      `ATTACH '${join(scene.folder, 'outside.duckdb')}' AS outside`,
+      'DETACH outside',
+    );
+    const lake = (attach: string) => ({ properties: { dialect: { attach } } });
+    await scene.registered('attached', lake(`old=${root('old.duckdb')}`));
+    expect(await scene.bench.read('attached', 'SELECT v FROM old.t')).toEqual([[7]]);
+    const on = (sql: string) => scene.bench.read('attached', sql).then(() => 'done', (error: Error) => error.name);
+    for (const sql of ['INSERT INTO old.t VALUES (8)', 'DROP TABLE old.t', 'DETACH old', `ATTACH '${root('old.duckdb')}' AS again`])
+      expect([sql, await on(sql)]).toEqual([sql, 'DriverFailure']);
+    for (const attach of [`out=${join(scene.folder, 'outside.duckdb')}`, `out=${root('..', 'outside.duckdb')}`, 'memory=/x', 'a=relative.duckdb', `a=${root('old.duckdb')},a=${root('b.duckdb')}`])
+      await expect(scene.registered('refused', lake(attach))).rejects.toMatchObject({ code: 'datasource.validation.properties_invalid' });
+    symlinkSync(join(scene.folder, 'outside.duckdb'), root('link.duckdb'));
+    const linked = await scene.registered('linked', lake(`out=${root('link.duckdb')}`)).then(() => scene.bench.service.test(scene.team.root, 'linked'), () => undefined);
+    expect(linked?.connected ?? false).toBe(false);
+  }); // prettier-ignore
+
+  it('let the engine spill where it is told, below the file roots only, and keep to its memory', async () => {
+    mkdirSync(root('spill'));
+    const lake = (folder: string) => ({ properties: { dialect: { temp_directory: folder, memory_limit: '64MB', threads: '1' } } });
+    await expect(scene.registered('outside', lake(join(scene.folder, 'elsewhere')))).rejects.toMatchObject({ code: 'datasource.validation.properties_invalid' });
+    await scene.registered('spilling', lake(root('spill')));
+    const settings = `SELECT value FROM duckdb_settings() WHERE name IN ('memory_limit', 'temp_directory', 'threads') ORDER BY name`;
+    expect(await scene.bench.read('spilling', settings)).toEqual([['61.0 MiB'], [expect.stringContaining(`${root('spill')}/lake-`)], ['1']]);
+    const heavy = 'SELECT count(*) FROM (SELECT DISTINCT md5(i::VARCHAR) FROM range(600000) t(i))';
+    expect(await scene.bench.read('spilling', heavy)).toEqual([[600000n]]);
+    await refused(`SELECT * FROM read_text('${root('spill')}/**')`);
+  }); // prettier-ignore
+
   it('stop a statement that runs away, within its time', async () => {
     const stop = AbortSignal.timeout(300);
     const lease = await scene.bench.datasources.pools.lease('lake', 'read', new AbortController().signal);
