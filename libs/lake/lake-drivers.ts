@@ -24,13 +24,16 @@ import type { LakeOptions } from './options/lake-options.js';
 import type { LakeTable } from './registry/lake-table.js';
 import { LakeTableRepository } from './registry/lake-table.repository.js';
 import { parseLocation } from './registry/location.js';
+import { openHttpfs, type OpenEngine } from './s3/httpfs.js';
 import { Mirror } from './s3/mirror.js';
 import { MirroredCopies } from './s3/mirrored-copies.js';
 import { MirroredParquet } from './s3/mirrored-parquet.js';
+import { RemoteParquet } from './s3/remote-parquet.js';
 import { S3Storage } from './s3/s3-storage.js';
 import { storedTables } from './s3/stored-table.js';
 import { ParquetFiles } from './tables/parquet-files.js';
 import { TableResolvers } from './tables/table-resolvers.js';
+import type { TableResolver } from './tables/table-scan.js';
 
 /** Brings the dialect LAKE to the datasources: its engines read the registry that this family keeps. */
 @Injectable()
@@ -66,17 +69,24 @@ export class LakeDrivers extends FurtherDrivers {
       maxFiles,
       maxBytes: this.config.get('datapipelines.lake.mirror-max-bytes-per-table'),
     });
-    const resolver = new TableResolvers({
-      parquet: { file: new ParquetFiles(this.#roots, maxFiles), s3: new MirroredParquet(copies) },
-      iceberg: {
-        file: new IcebergTables(localTables(this.#roots), maxFiles),
-        s3: new IcebergTables(storedTables(copies), maxFiles),
-      },
-    });
+    const iceberg = {
+      file: new IcebergTables(localTables(this.#roots), maxFiles),
+      s3: new IcebergTables(storedTables(copies), maxFiles),
+    };
+    const httpfs = {
+      mode: this.config.get('datapipelines.lake.s3-mode'),
+      directory: this.config.get('datapipelines.duckdb.extension-directory'),
+      allowInstall: this.config.get('datapipelines.duckdb.allow-extension-install'),
+    };
+    const resolverFor = async (engine: OpenEngine): Promise<TableResolver> => {
+      const remote = await openHttpfs(engine, httpfs, options, login);
+      const s3 = remote ? new RemoteParquet(storage, { maxFiles }) : new MirroredParquet(copies);
+      return new TableResolvers({ parquet: { file: new ParquetFiles(this.#roots, maxFiles), s3 }, iceberg });
+    };
     return new LakeSource(
       {
         refreshMs: this.config.get('datapipelines.lake.mirror-refresh-seconds') * 1000,
-        parts: () => this.#parts(options, context, shared, resolver),
+        parts: () => this.#parts(options, context, shared, resolverFor),
         object: (bucket, key, most, signal) => storage.read(bucket, key, most, signal),
         storageAnswers: (tables, signal) => answers(storage, tables, signal),
       },
@@ -91,11 +101,11 @@ export class LakeDrivers extends FurtherDrivers {
     { memoryMb, threads, temporaryDirectory, attachments }: LakeOptions,
     context: DriverContext,
     { calls }: SharedEngineParts,
-    resolver: TableResolvers,
+    resolverFor: EngineParts['resolverFor'],
   ): Promise<EngineParts> {
     return {
       calls,
-      resolver,
+      resolverFor,
       memoryMb,
       threads: threads ?? Math.min(4, availableParallelism()),
       spillFolder:

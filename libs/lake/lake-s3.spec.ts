@@ -42,6 +42,21 @@ describe('a lake on S3', () => {
     expect(s3.requests).toEqual([]);
   });
 
+  it('is unreachable where httpfs alone is allowed and its file is missing', async () => {
+    scene.environment['DATAPIPELINES_LAKE_S3_MODE'] = 'httpfs';
+    const strict = await scene.another();
+    const body = { namespace: 'sales', name: 't', format: 'parquet', location: 's3://bucket/t/' };
+    const refused = await refusal(strict.tables.register(scene.team.author, 'lake', body));
+    expect([refused.code, refused.details['message']]).toEqual([
+      'pipeline.execution.datasource_unreachable',
+      expect.stringMatching(/httpfs .*extension-directory/),
+    ]);
+    expect(await strict.service.test(scene.team.admin, 'lake')).toMatchObject({
+      connected: false,
+      error_class: 'HTTPFS_ABSENT',
+    });
+  });
+
   it('imports by a manifest in a bucket, with the credential of the datasource', async () => {
     await put('pub/a.parquet', 'SELECT 1 AS v');
     const manifest = { publish_prefix: 's3://bucket/pub', namespace: 'pub', tables: [{ name: 'a', format: 'parquet', path: 'a.parquet' }] };

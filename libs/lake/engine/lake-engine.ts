@@ -7,6 +7,7 @@ import { duckdbFailure, type NativeCalls } from '#libs/datasources';
 import { writeJson } from '#libs/kernel';
 
 import { dottedName, type LakeTable } from '../registry/lake-table.js';
+import type { OpenEngine } from '../s3/httpfs.js';
 import { literal, type TableResolver } from '../tables/table-scan.js';
 import { FROM_THE_START, firstSettings, lastSettings } from './engine-settings.js';
 import { runAll, withSession } from './engine-session.js';
@@ -16,7 +17,8 @@ import { makeViews, releaseFiles, type MadeView } from './views.js';
 
 export interface EngineParts {
   calls: NativeCalls;
-  resolver: TableResolver;
+  /** Prepares the engine for its storage, and says who finds the files of its tables. */
+  resolverFor(engine: OpenEngine): Promise<TableResolver>;
   memoryMb: number;
   threads: number;
   /** Where the engine's own folder is made. */
@@ -136,12 +138,16 @@ async function prepare(
   tables: readonly LakeTable[],
   signal: AbortSignal,
 ): Promise<MadeView[]> {
-  const { calls, resolver, attachments } = parts;
+  const { calls, resolverFor, attachments } = parts;
   return await withSession(instance, calls, async (session) => {
     const global = (settings: readonly string[]): string[] => settings.map((setting) => `SET GLOBAL ${setting}`);
     await runAll(session, global(firstSettings({ ...parts, temporaryDirectory })), signal);
     const attach = attachments.map(({ alias, file }) => `ATTACH ${literal(file)} AS "${alias}" (READ_ONLY)`);
     await runAll(session, attach, signal);
+    const resolver = await resolverFor({
+      run: (statements) => runAll(session, statements, signal),
+      query: (sql) => session.catalog({ sql, values: [] }, signal),
+    });
     const views = await makeViews({ instance, calls, resolver, signal }, tables);
     try {
       await runAll(session, [...registryCopy(views), ...global(closing(views))], signal);

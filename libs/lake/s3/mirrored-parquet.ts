@@ -9,11 +9,9 @@ import {
   type TableScan,
 } from '../tables/table-scan.js';
 import { refuseUnseenTypes } from '../tables/stored-types.js';
-import { keyMatcher } from './key-pattern.js';
+import { matchingObjects } from './matching-objects.js';
 import type { MirroredCopies } from './mirrored-copies.js';
 import type { StoredObject } from './s3-storage.js';
-
-const GLOB = /[*?[]/;
 
 /** Parquet tables on S3: listed, copied and read as local files, whole or not at all. */
 export class MirroredParquet implements TableResolver {
@@ -38,23 +36,11 @@ export class MirroredParquet implements TableResolver {
   /** Counts and sizes are judged while listing, before a byte is copied. */
   async #matching(bucket: string, pattern: string, signal: AbortSignal): Promise<StoredObject[]> {
     const { storage, limits } = this.copies;
-    const at = pattern.search(GLOB);
-    const prefix = at < 0 ? pattern : pattern.slice(0, at);
-    const matches = at < 0 ? (key: string) => key === pattern : keyMatcher(pattern);
-    const found: StoredObject[] = [];
-    let listed = 0;
     let bytes = 0;
-    for await (const object of storage.list(bucket, prefix, signal)) {
-      listed += 1;
-      if (listed > limits.maxFiles)
-        throw new TableProblem(
-          `The location holds more than ${limits.maxFiles} objects; narrow it, or raise datapipelines.lake.max-files-per-table.`,
-        );
-      if (object.key.endsWith('/') || !matches(object.key)) continue;
+    const found = await matchingObjects(storage, bucket, pattern, limits.maxFiles, signal, (object) => {
       bytes += object.bytes;
       this.copies.refuseTooLarge(bytes);
-      found.push(object);
-    }
+    });
     if (found.length === 0) throw new TableProblem('No object matches the location.');
     return found;
   }

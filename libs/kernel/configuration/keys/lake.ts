@@ -1,7 +1,20 @@
-import { integer, optionalText } from '../definition.js';
+import { choice, flag, integer, optionalText } from '../definition.js';
 import { ABSOLUTE_PATH } from '../forms.js';
 
 export const lakeKeys = {
+  'datapipelines.lake.s3-mode': choice(['auto', 'httpfs', 'mirror'], {
+    default: 'auto',
+    about:
+      'How Parquet on S3 is read: by the engine itself (httpfs, which needs its extension file), through copies (mirror), or by the engine where the file is there (auto).',
+  }),
+  'datapipelines.duckdb.extension-directory': optionalText({
+    form: ABSOLUTE_PATH,
+    about: 'Folder of DuckDB extension files, as VERSION/PLATFORM/NAME.duckdb_extension below it.',
+  }),
+  'datapipelines.duckdb.allow-extension-install': flag({
+    default: false,
+    about: 'Lets the engine download an extension that is missing from the folder of extension files.',
+  }),
   'datapipelines.lake.cache-dir': optionalText({
     form: ABSOLUTE_PATH,
     about: 'Folder for copies of S3 objects; unset: a folder beside the spill of the staging engines.',

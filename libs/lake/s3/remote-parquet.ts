@@ -1,0 +1,37 @@
+import { fixedFolder, parseLocation, treePattern } from '../registry/location.js';
+import { parquetScan } from '../tables/parquet-files.js';
+import { refuseUnseenTypes } from '../tables/stored-types.js';
+import {
+  literal,
+  plainPath,
+  TableProblem,
+  type ScanSurroundings,
+  type TableResolver,
+  type TableScan,
+} from '../tables/table-scan.js';
+import { matchingObjects } from './matching-objects.js';
+import type { MirrorLimits } from './mirrored-copies.js';
+import type { S3Storage } from './s3-storage.js';
+
+/** Parquet tables on S3 that the engine reads itself: listed here first, so that a pattern of a million objects ends here. */
+export class RemoteParquet implements TableResolver {
+  constructor(
+    private readonly storage: S3Storage,
+    private readonly limits: Pick<MirrorLimits, 'maxFiles'>,
+  ) {}
+
+  async resolve({ location }: { location: string }, surroundings: ScanSurroundings): Promise<TableScan> {
+    const parsed = parseLocation(location);
+    if (typeof parsed === 'string' || parsed.scheme !== 's3') throw new TableProblem('The location is no S3 location.');
+    const { bucket } = parsed;
+    const pattern = treePattern(parsed.key);
+    const [first] = await matchingObjects(this.storage, bucket, pattern, this.limits.maxFiles, surroundings.signal);
+    if (!first) throw new TableProblem('No object matches the location.');
+    await refuseUnseenTypes(`s3://${bucket}/${first.key}`, surroundings);
+    const { folder, plain } = fixedFolder(`/${pattern}`);
+    const files = `s3://${bucket}/${pattern}`;
+    return plain
+      ? parquetScan(literal(plainPath(files)), { directories: [], paths: [files] })
+      : parquetScan(literal(files), { directories: [`s3://${bucket}${folder === '/' ? '' : folder}/`], paths: [] });
+  }
+}
