@@ -119,10 +119,12 @@ export async function resolveTable(
       details: { parameter: 'namespace' },
     });
   }
-  const tables = await introspection.tables(query, { namespace, include: record.includeSchemas }, SUGGESTED_AMONG);
-  const table = tables.find((candidate) => candidate.name === address.table);
-  if (!table) throw tableNotFound(record.dialect, address.table, namespace, tables);
-  return table;
+  const among = { namespace, include: record.includeSchemas };
+  const found = await introspection.tables(query, { ...among, name: address.table }, 1);
+  const table = found.find((candidate) => candidate.name === address.table);
+  if (table) return table;
+  const others = await introspection.tables(query, among, SUGGESTED_AMONG);
+  throw tableNotFound(record.dialect, address.table, namespace, others);
 }
 
 function tableNotFound(

@@ -40,16 +40,22 @@ export interface CatalogColumn {
   references: CatalogReference | null;
 }
 
+/** Which tables a listing shows. */
+export interface TableFilter {
+  /** Null = all of them. */
+  namespace: readonly string[] | null;
+  /** System schemas that are shown all the same, by exact name. */
+  include: readonly string[];
+  /** The one of this name, letter by letter. */
+  name?: string;
+}
+
 /** What one dialect's catalog can be asked; reads of the catalog only, never of a table (06 §8). */
 export interface Introspection {
   /** Schemas the login may see, in order, at most `limit`; `include` un-hides system schemas by exact name. */
   schemas(query: CatalogQuery, include: readonly string[], limit: number): Promise<(readonly string[])[]>;
   /** Tables and views of one namespace, or of all when it is null. */
-  tables(
-    query: CatalogQuery,
-    filter: { namespace: readonly string[] | null; include: readonly string[] },
-    limit: number,
-  ): Promise<CatalogTable[]>;
+  tables(query: CatalogQuery, filter: TableFilter, limit: number): Promise<CatalogTable[]>;
   columns(query: CatalogQuery, table: CatalogTable): Promise<CatalogColumn[]>;
   /** Where an unqualified name is looked for; null when the connection has no such place. */
   currentNamespace(query: CatalogQuery): Promise<readonly string[] | null>;

@@ -38,6 +38,19 @@ describe('a schema of 5,000 tables', () => {
     expect([some.length, queries]).toEqual([2001, 1]);
   });
 
+  it('finds one table among them by its name, without reading the others: also one behind the last that a list would hold', async () => {
+    queries = 0;
+    const place = { namespace: ['public'], include: [] };
+    for (const name of ['t_00001', 't_05000']) {
+      const found = await postgresIntrospection.tables(query, { ...place, name }, 1);
+      expect(found.map((table) => table.name)).toEqual([name]);
+    }
+    for (const name of ['T_00001', 't_0000_', 't%', '', 't_05001']) {
+      expect(await postgresIntrospection.tables(query, { ...place, name }, 1)).toEqual([]);
+    }
+    expect(queries).toBe(7);
+  });
+
   it('tells the columns of one table in one query, without a look at the others', async () => {
     queries = 0;
     const table = { namespace: ['public'], name: 't_04999', type: 'TABLE', remarks: null };

@@ -12,6 +12,7 @@ const SCHEMAS = `SELECT DISTINCT namespace FROM ${REGISTRY_COPY} WHERE ${OFFERED
 const TABLES = `
   SELECT namespace, name, format, partition_column FROM ${REGISTRY_COPY}
    WHERE ${OFFERED} AND (CAST($1 AS VARCHAR) IS NULL OR namespace = CAST($1 AS VARCHAR))
+     AND (CAST($3 AS VARCHAR) IS NULL OR name = CAST($3 AS VARCHAR))
    ORDER BY namespace, name LIMIT CAST($2 AS INTEGER)`;
 const PROBLEM = `
   SELECT problem FROM ${REGISTRY_COPY} WHERE namespace = CAST($1 AS VARCHAR) AND name = CAST($2 AS VARCHAR)`;
@@ -24,8 +25,8 @@ export const lakeIntrospection: Introspection = {
     return (await query(SCHEMAS, [limit])).map(([namespace]) => namespaceOf(namespace));
   },
 
-  async tables(query, { namespace }, limit) {
-    const rows = await query(TABLES, [namespace === null ? null : JSON.stringify(namespace), limit]);
+  async tables(query, { namespace, name: table }, limit) {
+    const rows = await query(TABLES, [namespace === null ? null : JSON.stringify(namespace), limit, table ?? null]);
     return rows.map(([found, name, format, partitionColumn]): CatalogTable => ({
       namespace: namespaceOf(found),
       name: name ?? '',

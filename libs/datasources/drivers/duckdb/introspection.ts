@@ -18,6 +18,7 @@ const TABLES = `
     UNION ALL
     SELECT database_name, schema_name, view_name, 'VIEW', comment FROM duckdb_views() WHERE NOT temporary) t
    WHERE ${shown('CAST($1 AS VARCHAR)')} AND (CAST($2 AS VARCHAR) IS NULL OR schema_name = CAST($2 AS VARCHAR))
+     AND (CAST($4 AS VARCHAR) IS NULL OR name = CAST($4 AS VARCHAR))
    ORDER BY schema_name, name LIMIT CAST($3 AS INTEGER)`;
 
 const COLUMNS = `
@@ -48,9 +49,9 @@ export const duckdbIntrospection: Introspection = {
     return rows.map(([name]) => [name ?? '']);
   },
 
-  async tables(query, { namespace, include }, limit) {
+  async tables(query, { namespace, include, name: table }, limit) {
     if (namespace !== null && namespace.length !== 1) return [];
-    const rows = await query(TABLES, [include.join(','), namespace?.[0] ?? null, limit]);
+    const rows = await query(TABLES, [include.join(','), namespace?.[0] ?? null, limit, table ?? null]);
     return rows.map(([schema, name, type, remarks]): CatalogTable => ({
       namespace: [schema ?? ''],
       name: name ?? '',

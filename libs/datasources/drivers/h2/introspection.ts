@@ -19,6 +19,7 @@ const TABLES = `
   SELECT t.table_schema, t.table_name, t.table_type, t.remarks
     FROM information_schema.tables t
    WHERE ${SHOWN('t.table_schema')} AND (CAST($2 AS VARCHAR) IS NULL OR t.table_schema = CAST($2 AS VARCHAR))
+     AND (CAST($4 AS VARCHAR) IS NULL OR t.table_name = CAST($4 AS VARCHAR))
    ORDER BY t.table_schema, t.table_name
    LIMIT CAST($3 AS INTEGER)`;
 
@@ -49,9 +50,9 @@ export const h2Introspection: Introspection = {
     return rows.map(([name]) => [name ?? '']);
   },
 
-  async tables(query, { namespace, include }, limit) {
+  async tables(query, { namespace, include, name: table }, limit) {
     if (namespace !== null && namespace.length !== 1) return [];
-    const rows = await query(TABLES, [hidden(include), namespace?.[0] ?? null, limit]);
+    const rows = await query(TABLES, [hidden(include), namespace?.[0] ?? null, limit, table ?? null]);
     return rows.map(([schema, name, type, remarks]): CatalogTable => ({
       namespace: [schema ?? ''],
       name: name ?? '',

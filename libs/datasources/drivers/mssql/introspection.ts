@@ -21,12 +21,13 @@ const COMMENT = (major: string, minor: string): string => `
   (SELECT TOP (1) CAST(p.value AS nvarchar(4000)) FROM sys.extended_properties p
     WHERE p.class = 1 AND p.major_id = ${major} AND p.minor_id = ${minor} AND p.name = N'MS_Description')`;
 
-const TABLES = (namespaced: boolean, names: readonly string[]): string => `
+const TABLES = (namespaced: boolean, named: boolean, names: readonly string[]): string => `
   SELECT TOP (@dp_1) s.name, o.name, CASE o.type WHEN 'V' THEN 'VIEW' ELSE 'TABLE' END, ${COMMENT('o.object_id', '0')}
     FROM sys.objects o
     JOIN sys.schemas s ON s.schema_id = o.schema_id
    WHERE o.type IN ('U', 'V') AND ${shown('s.name', names, namespaced ? 3 : 2)}
      ${namespaced ? `AND s.name ${EXACTLY} = @dp_2` : ''}
+     ${named ? `AND o.name ${EXACTLY} = @dp_${names.length + (namespaced ? 3 : 2)}` : ''}
    ORDER BY s.name, o.name`;
 
 const COLUMNS = `
@@ -58,11 +59,13 @@ export const mssqlIntrospection: Introspection = {
     return rows.map(([name]) => [name ?? '']);
   },
 
-  async tables(query, { namespace, include }, limit) {
+  async tables(query, { namespace, include, name: table }, limit) {
     if (namespace !== null && namespace.length !== 1) return [];
     const names = hidden(include);
     const place = namespace === null ? [] : [namespace[0]];
-    const rows = await query(TABLES(namespace !== null, names), [limit, ...place, ...names]);
+    const named = table === undefined ? [] : [table];
+    const sql = TABLES(namespace !== null, table !== undefined, names);
+    const rows = await query(sql, [limit, ...place, ...names, ...named]);
     return rows.map(([schema, name, type, remarks]): CatalogTable => ({
       namespace: [schema ?? ''],
       name: name ?? '',

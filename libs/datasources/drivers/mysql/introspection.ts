@@ -13,12 +13,13 @@ const shown = (column: string, names: readonly string[]): string =>
   names.length === 0 ? 'TRUE' : `lower(${column}) NOT IN (${list(names)})`;
 
 /** Comments: a view's is the word VIEW, and none is an empty text. Names compare letter by letter. */
-const TABLES = (namespaced: boolean, names: readonly string[]): string => `
+const TABLES = (namespaced: boolean, named: boolean, names: readonly string[]): string => `
   SELECT t.TABLE_SCHEMA, t.TABLE_NAME, IF(t.TABLE_TYPE LIKE '%VIEW', 'VIEW', 'TABLE'),
          IF(t.TABLE_TYPE LIKE '%VIEW', NULL, NULLIF(t.TABLE_COMMENT, ''))
     FROM information_schema.TABLES t
    WHERE t.TABLE_TYPE <> 'SEQUENCE' AND ${shown('t.TABLE_SCHEMA', names)}
      ${namespaced ? 'AND t.TABLE_SCHEMA = ? AND BINARY t.TABLE_SCHEMA = ?' : ''}
+     ${named ? 'AND t.TABLE_NAME = ? AND BINARY t.TABLE_NAME = ?' : ''}
    ORDER BY t.TABLE_SCHEMA, t.TABLE_NAME
    LIMIT ?`;
 
@@ -48,11 +49,13 @@ export const mysqlIntrospection: Introspection = {
     return rows.map(([name]) => [name ?? '']);
   },
 
-  async tables(query, { namespace, include }, limit) {
+  async tables(query, { namespace, include, name: table }, limit) {
     if (namespace !== null && namespace.length !== 1) return [];
     const names = hidden(include);
     const place = namespace === null ? [] : [namespace[0], namespace[0]];
-    const rows = await query(TABLES(namespace !== null, names), [...names, ...place, limit]);
+    const named = table === undefined ? [] : [table, table];
+    const sql = TABLES(namespace !== null, table !== undefined, names);
+    const rows = await query(sql, [...names, ...place, ...named, limit]);
     return rows.map(([schema, name, type, remarks]): CatalogTable => ({
       namespace: [schema ?? ''],
       name: name ?? '',

@@ -18,7 +18,7 @@ const shown = (column: string, names: readonly string[], first: number, include:
   return [...(names.length === 0 ? [] : [`UPPER(${column}) NOT IN (${listed})`]), ...apex, '1 = 1'].join(' AND ');
 };
 
-const TABLES = (namespaced: boolean, names: readonly string[], include: readonly string[]): string => `
+const TABLES = (namespaced: boolean, named: boolean, names: readonly string[], include: readonly string[]): string => `
   SELECT * FROM (
     SELECT o.owner, o.name, o.kind, c.comments
       FROM (SELECT t.owner, t.table_name AS name, 'TABLE' AS kind FROM all_tables t
@@ -27,6 +27,7 @@ const TABLES = (namespaced: boolean, names: readonly string[], include: readonly
             SELECT v.owner, v.view_name, 'VIEW' FROM all_views v) o
       LEFT JOIN all_tab_comments c ON c.owner = o.owner AND c.table_name = o.name
      WHERE ${shown('o.owner', names, namespaced ? 3 : 2, include)} ${namespaced ? 'AND o.owner = :dp_2' : ''}
+           ${named ? `AND o.name = :dp_${names.length + (namespaced ? 3 : 2)}` : ''}
      ORDER BY o.owner, o.name)
    WHERE ROWNUM <= :dp_1`;
 
@@ -58,11 +59,13 @@ export const oracleIntrospection: Introspection = {
     return rows.map(([name]) => [name ?? '']);
   },
 
-  async tables(query, { namespace, include }, limit) {
+  async tables(query, { namespace, include, name: table }, limit) {
     if (namespace !== null && namespace.length !== 1) return [];
     const names = hidden(include);
     const place = namespace === null ? [] : [namespace[0]];
-    const rows = await query(TABLES(namespace !== null, names, include), [limit, ...place, ...names]);
+    const named = table === undefined ? [] : [table];
+    const sql = TABLES(namespace !== null, table !== undefined, names, include);
+    const rows = await query(sql, [limit, ...place, ...names, ...named]);
     return rows.map(([owner, name, type, remarks]): CatalogTable => ({
       namespace: [owner ?? ''],
       name: name ?? '',

@@ -19,7 +19,7 @@ const TABLES = `
     FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ${SHOWN_SCHEMA}
-     AND ($2::text IS NULL OR n.nspname = $2::text)
+     AND ($2::text IS NULL OR n.nspname = $2::text) AND ($4::text IS NULL OR c.relname = $4::text)
    ORDER BY n.nspname, c.relname
    LIMIT $3::int`;
 
@@ -80,9 +80,9 @@ export const postgresIntrospection: Introspection = {
     return rows.map(([name]) => [name ?? '']);
   },
 
-  async tables(query, { namespace, include }, limit) {
+  async tables(query, { namespace, include, name: table }, limit) {
     if (namespace !== null && namespace.length !== 1) return [];
-    const rows = await query(TABLES, [textArray(include), namespace?.[0] ?? null, limit]);
+    const rows = await query(TABLES, [textArray(include), namespace?.[0] ?? null, limit, table ?? null]);
     return rows.map(([schema, name, type, remarks]): CatalogTable => ({
       namespace: [schema ?? ''],
       name: name ?? '',

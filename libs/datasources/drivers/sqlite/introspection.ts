@@ -4,7 +4,8 @@ import type { CatalogColumn, CatalogTable, Introspection } from '../../introspec
 
 const TABLES = `
   SELECT name, CASE type WHEN 'view' THEN 'VIEW' ELSE 'TABLE' END FROM sqlite_schema
-   WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name LIMIT ?`;
+   WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND (?1 IS NULL OR name = ?1)
+   ORDER BY name LIMIT ?2`;
 
 /** Virtual tables hide columns of their own (hidden = 1); generated columns are ordinary ones to a reader. */
 const COLUMNS = `
@@ -16,9 +17,9 @@ const COLUMNS = `
 export const sqliteIntrospection: Introspection = {
   schemas: () => Promise.resolve([]),
 
-  async tables(query, { namespace }, limit) {
+  async tables(query, { namespace, name: table }, limit) {
     if (namespace !== null && namespace.length > 0) return [];
-    const rows = await query(TABLES, [limit]);
+    const rows = await query(TABLES, [table ?? null, limit]);
     return rows.map(([name, type]): CatalogTable => ({
       namespace: [],
       name: name ?? '',
