@@ -5,6 +5,7 @@ import { cancel } from './cancel.js';
 import { crash } from './crash.js';
 import { ftlRender } from './ftl-render.js';
 import { factsListing } from './facts-listing.js';
+import { introspection } from './introspection.js';
 import { lakeScan } from './lake-scan.js';
 import { graphqlPage } from './graphql-page.js';
 import { leak } from './leak.js';
@@ -52,6 +53,7 @@ export const PATHS: readonly BenchPath[] = [
   lakeScan,
   browseLevel,
   factsListing,
+  introspection,
   loginsBesideEndpoint,
   warmKey,
   mcp,
