@@ -8,6 +8,7 @@ const READS = {
   query: /query(?:Text|Values|Flag|Integer)\(request, '(\w+)'/g,
   header: /request\.get\('(If-Match|If-None-Match|Idempotency-Key|Prefer|Last-Event-ID)'\)/g,
   body: /request\.body|bodyObject\(request\)/,
+  pages: /this\.paging\.(?:list|level)\(request/,
 };
 
 /** What a route's documentation lacks, in words that say what to write; what its handler reads has to be declared. */
@@ -40,6 +41,10 @@ apps/server/openapi/shapes; nothing(…), redirection(…) and raw(media, …) a
     .map(([, name]) => name)
     .filter((name) => !headers.some((each) => each === name));
   if (headless.length > 0) gaps.push(`the headers ${headless.join(', ')} are read and not declared in \`headers\``);
+  const unpaged = READS.pages.test(source) ? ['offset', 'limit', 'after'].filter((name) => !(name in query)) : [];
+  if (unpaged.length > 0) gaps.push(`a list is read in pages, and ${unpaged.join(', ')} are not declared in \`query\``);
+  if (READS.pages.test(source) && !errors.includes('graphql.cursor_invalid'))
+    gaps.push('a list is read in pages, and `errors` does not name graphql.cursor_invalid');
   if (!body && READS.body.test(source)) gaps.push('the body is read and not declared in `body`');
   return gaps.map((gap) => `${at}: ${gap}.`);
 }

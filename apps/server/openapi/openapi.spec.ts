@@ -47,6 +47,7 @@ describe('what every route says of itself', () => {
     ['curious', /the query parameters q are read and not declared/],
     ['conditional', /the headers If-Match are read and not declared/],
     ['swallowing', /the body is read and not declared/],
+    ['unpaged', /offset, limit, after are not declared.*does not name graphql\.cursor_invalid/s],
     ['unruled', /no row in libs\/identity\/operations\.ts/],
   ])('fails on a route that is %s', (name, gap) => {
     expect(gapsOf(name).join()).toMatch(gap);
@@ -218,6 +219,15 @@ class SketchController {
   @Describe('Take what is sent.', described)
   swallowing(@Req() request: Request): unknown {
     return parseInput(z.strictObject({}), request.body);
+  }
+
+  private readonly paging = { list: (_request: Request, _source: object): unknown => undefined };
+
+  @Get('unpaged')
+  @Operation('public')
+  @Describe('Read a page of a list.', described)
+  unpaged(@Req() request: Request): unknown {
+    return this.paging.list(request, {});
   }
 
   @Get('unruled')
