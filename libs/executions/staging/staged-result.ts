@@ -4,6 +4,7 @@ import { batchBytes } from './batch-bytes.js';
 import { ChunkReader } from './chunk-reader.js';
 import { quoteName } from './labels.js';
 import { readableColumn } from './readable-column.js';
+import { RowWidths } from './row-widths.js';
 import { INTERNAL_SCHEMA } from './staging-engine.js';
 import type { StagingConnection } from './staging-connection.js';
 import { describeQuery, runCounted, type StagingStatement } from './staging-statement.js';
@@ -50,8 +51,10 @@ export async function materialise(
     drop: async () => void (await connection.run(`DROP TABLE IF EXISTS ${table}`, NEVER)),
     batches: async function* (reading) {
       const reader = new ChunkReader(columns);
+      const widths = await RowWidths.measure(connection, table, readable, reading);
       let read = 0;
-      for (let from = 0, size = FIRST_ROWS; from < rowCount;) {
+      for (let from = 0, wanted = FIRST_ROWS; from < rowCount;) {
+        const size = await widths.fitting(from, wanted, reading);
         const range = `rowid >= ${from} AND rowid < ${from + size}`;
         const result = await connection.run(`SELECT ${projection} FROM ${table} WHERE ${range}`, reading);
         let bytes = 0;
@@ -62,14 +65,14 @@ export async function materialise(
           yield batch;
         }
         from += size;
-        size = nextSize(size, bytes);
+        wanted = nextSize(size, bytes);
       }
       if (read !== rowCount) throw shortRead(read, rowCount);
     },
   };
 }
 
-/** A range of rows as wide as those just read holds some megabytes; one step of growth errs by as much at most. */
+/** A range of rows as wide as those just read holds some megabytes. That the next ones are wider is seen before they are read. */
 function nextSize(size: number, bytes: number): number {
   const fitting = Math.floor(RANGE_BYTES / Math.max(1, bytes / size));
   return Math.max(1, Math.min(fitting, size * GROWTH, MOST_ROWS));

@@ -17,6 +17,7 @@ import { SpillFolders } from './spill-folders.js';
 import { materialise } from './staged-result.js';
 import { stageQuery, stageRows } from './staged-table.js';
 import type { StagingEngine } from './staging-engine.js';
+import { batchBytes } from './batch-bytes.js';
 import { StagingFactory } from './staging-factory.js';
 import { disciplined, withoutSemicolon, runCounted } from './staging-statement.js';
 
@@ -217,6 +218,26 @@ describe('staging in and reading out', () => {
     const { rows } = await readAll(sql);
     expect(rows.map(({ length }) => length).filter((length) => length > 100)).toEqual([3000004, 3000004, 3000004]);
     expect(rows).toHaveLength(3000);
+  });
+
+  it('reads wide rows that stand behind narrow ones in small ranges, though what was read before was narrow', async () => {
+    const sql = `SELECT n, CASE WHEN n BETWEEN 900 AND 939 THEN repeat('ä', 2500000) ELSE 'ünï\\x' END AS t,
+                        CASE WHEN n = 950 THEN NULL ELSE 'ab'::BLOB END AS b, [n, NULL] AS l
+                   FROM range(1200) AS r(n)`;
+    await engine.withConnection(signal, async (connection) => {
+      const result = await materialise(connection, 'behind', { sql, values: [] }, signal);
+      const sizes: number[] = [];
+      let rows = 0;
+      for await (const batch of result.batches(signal)) {
+        rows += batch.rowCount;
+        sizes.push(batchBytes(batch));
+      }
+      await result.drop();
+      expect(rows).toBe(1200);
+      // Forty rows of five megabytes: two hundred, never more than sixty-four of them at a time.
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(200_000_000);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * 1024 * 1024);
+    });
   });
 
   it('maps engine types that have no canonical twin', async () => {
