@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApiClient } from '../fixtures/api-client.js';
+import type { Answer, ApiClient } from '../fixtures/api-client.js';
+import { eventually } from '../fixtures/eventually.js';
 import { ask, codesOf, data } from '../fixtures/graphql.js';
 import { startGraphqlServer } from '../fixtures/graphql-server.js';
 import type { LocalServer } from '../fixtures/local-server.js';
+
+interface Run {
+  status: string;
+  result: { rows: unknown[][]; totalRows: unknown } | null;
+  events: { totalCount: unknown; nodes: { type: string; eventId: unknown }[] };
+}
 
 let server: LocalServer;
 let admin: ApiClient;
@@ -14,6 +21,19 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.stop();
 });
+
+/** Runs it to its end. */
+async function ended(pipeline: string): Promise<void> {
+  const { executePipeline } = await data(
+    admin,
+    `mutation { executePipeline(input: { id: "${pipeline}" }) { execution { id } } }`,
+  );
+  const { id } = executePipeline.execution as { id: string };
+  await eventually('the run ends', async () => {
+    const { execution } = await data(admin, `{ execution(id: "${id}") { status } }`);
+    return execution.status === 'SUCCESS' || undefined;
+  });
+}
 
 describe('pages', () => {
   const PARENTS = 50;
@@ -162,6 +182,60 @@ describe('pages', () => {
       (await data(admin, '{ pipelineTree(prefix: "many", first: 2) { pipelines { totalCount nodes { name } } } }'))
         .pipelineTree.pipelines.nodes,
     ).toEqual([{ name: 'many/p001' }, { name: 'many/p002' }]);
+  });
+
+  it('read events and results of many runs in as many statements as of one, each with its own rows or its own refusal', async () => {
+    await data(
+      admin,
+      'mutation { createTemplate(input: { name: "many/one.sql", dialect: DUCKDB, body: "SELECT 41 + 1 AS n", displayName: "One", description: "" }) { template { name } } }',
+    );
+    const definition = JSON.stringify({
+      name: 'many/runs',
+      display_name: 'Runs',
+      description: '',
+      parameters: {},
+      nodes: [
+        {
+          id: 'n',
+          type: 'DQL',
+          source: 'tempdb',
+          template: { id: 'many/one.sql', version: 1 },
+          output: { target: 'caller' },
+        },
+      ],
+    });
+    const made = await data(
+      admin,
+      'mutation($json: JsonText!) { createPipeline(input: { definitionJson: $json }) { pipeline { id } } }',
+      { json: definition },
+    );
+    const { id } = made.createPipeline.pipeline as { id: string };
+    for (let run = 0; run < 6; run++) await ended(id);
+    await server.test.database.execute(
+      `UPDATE pipeline_executions SET status = 'FAILED' WHERE execution_id = (
+         SELECT execution_id FROM pipeline_executions WHERE pipeline_id = $1 ORDER BY started_at LIMIT 1)`,
+      [id],
+    );
+    const query = (first: number): string =>
+      `{ executions(first: ${first}, filter: { pipelineId: "${id}" }) { nodes { id status result { rows totalRows } events(first: 2) { totalCount nodes { type eventId } } } } }`;
+    await ask(admin, query(1));
+    const few = await server.statementsOf(() => ask(admin, query(1)));
+    let answer: Answer | undefined;
+    const many = await server.statementsOf(async () => (answer = await ask(admin, query(6))));
+    expect(many.length).toBe(few.length);
+    expect(codesOf(answer!)).toEqual(['result.execution_failed']);
+    const nodes = answer!.body.data.executions.nodes as Run[];
+    expect(nodes.map(({ status }) => status)).toEqual([...Array<string>(5).fill('SUCCESS'), 'FAILED']);
+    for (const { status, result, events } of nodes) {
+      expect(result).toEqual(
+        status === 'SUCCESS' ? { rows: [[expect.anything()]], totalRows: expect.anything() } : null,
+      );
+      expect(events.nodes.map(({ type, eventId }) => [type, Number(eventId)])).toEqual([
+        ['execution_started', 1],
+        ['node_started', 2],
+      ]);
+      expect(Number(events.totalCount)).toBeGreaterThan(4);
+    }
   });
 });
 

@@ -92,13 +92,41 @@ export class ExecutionEvents {
   /** Events `after …` as a page; works while the run goes on too. */
   async page(principal: Principal, executionId: string, asked: { after: number; limit: number }): Promise<EventPage> {
     const row = await this.visible.get(principal, 'execution.read', executionId);
-    const id = row.execution_id;
+    return this.#pageOf(row.execution_id, await this.#read(row.execution_id, asked), asked);
+  }
+
+  /** As `page`, of many executions: one statement for the rows and one for what has ended; the others are left out. */
+  async pages(
+    principal: Principal,
+    executionIds: readonly string[],
+    asked: { after: number; limit: number },
+  ): Promise<Map<string, EventPage>> {
+    const rows = await this.visible.among(principal, 'execution.read', executionIds);
+    const ended = rows.filter(({ status }) => status !== 'RUNNING').map((row) => row.execution_id);
+    const told = await this.table.readMany(ended, asked.after, asked.limit + 1);
+    const pages = await Promise.all(
+      rows.map(async ({ execution_id: id, status }) => {
+        const found = status === 'RUNNING' ? await this.#read(id, asked) : (told.get(id) ?? []);
+        return this.#pageOf(id, found, asked);
+      }),
+    );
+    return new Map(pages.map((page) => [page.execution_id, page]));
+  }
+
+  #read(id: string, { after, limit }: { after: number; limit: number }): Promise<readonly EventRecord[]> {
     const local = this.instance.hub.local(id);
     const source = local
       ? new LocalSource(local, this.instance.reader, () => undefined)
       : new StoredSource(id, this.instance.reader);
-    const found = await source.read(asked.after, asked.limit + 1);
-    const events = found.slice(0, asked.limit);
+    return source.read(after, limit + 1);
+  }
+
+  async #pageOf(
+    id: string,
+    found: readonly EventRecord[],
+    { after, limit }: { after: number; limit: number },
+  ): Promise<EventPage> {
+    const events = found.slice(0, limit);
     return {
       execution_id: id,
       events: await Promise.all(
@@ -109,8 +137,8 @@ export class ExecutionEvents {
           data: new RawJson(await this.rows.shown(id, event)),
         })),
       ),
-      next_after: events.at(-1)?.eventId ?? asked.after,
-      has_more: found.length > asked.limit,
+      next_after: events.at(-1)?.eventId ?? after,
+      has_more: found.length > limit,
     };
   }
 

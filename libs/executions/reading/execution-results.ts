@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Configuration, PenstockError, RawJson, writeJson, type Principal } from '#libs/kernel';
+import { Configuration, isPenstockError, PenstockError, RawJson, writeJson, type Principal } from '#libs/kernel';
 import { csvHeader, csvLine } from '#libs/typesystem';
 import { ExecutionMetrics } from '../execution-metrics.js';
 import { linesOf } from '../results/result-chunk.js';
 import { ResultReader, type StoredResultInfo } from '../results/result-reader.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import { wireColumn, type WireColumn } from '../run/run-events.js';
+import type { ExecutionRow } from './execution-view.js';
 import { VisibleExecutions } from './visible-executions.js';
 
 /** A page of the result cursor (03 §6). `rows`: JSON array texts, never parsed on the way. */
@@ -19,6 +20,12 @@ export interface ResultPage {
   total_rows: number;
   has_more: boolean;
   expires_at: string | null;
+}
+
+/** Clamped to what there is and to the operator's bounds. */
+interface AskedPage {
+  offset?: number;
+  limit?: number;
 }
 
 /** Serves stored results (03 §6). */
@@ -41,14 +48,32 @@ export class ExecutionResults {
    * Rows `offset …`; past the end is an empty page. Codes in the order of 03 §6: `result.execution_not_found`,
    * `result.execution_incomplete`, `result.execution_failed`, `result.expired`, `result.storage_unavailable`.
    */
-  async page(
+  async page(principal: Principal, executionId: string, asked: AskedPage): Promise<ResultPage> {
+    return this.#pageOf(await this.visible.get(principal, 'execution.result.read', executionId), asked);
+  }
+
+  /** As `page`, of many executions, whose rows are read in one statement; what cannot be read is its refusal. */
+  async pages(
     principal: Principal,
-    executionId: string,
-    asked: { offset?: number; limit?: number },
-  ): Promise<ResultPage> {
+    executionIds: readonly string[],
+    asked: AskedPage,
+  ): Promise<Map<string, ResultPage | PenstockError>> {
+    const rows = await this.visible.among(principal, 'execution.result.read', executionIds);
+    const pages = await Promise.all(
+      rows.map((row) =>
+        this.#pageOf(row, asked).catch((error: unknown) => {
+          if (isPenstockError(error)) return error;
+          throw error;
+        }),
+      ),
+    );
+    return new Map(rows.map(({ execution_id: id }, at) => [id, pages[at]!]));
+  }
+
+  async #pageOf(row: ExecutionRow, asked: AskedPage): Promise<ResultPage> {
     const offset = Math.max(asked.offset ?? 0, 0);
     const limit = Math.min(Math.max(asked.limit ?? this.#pageRows, 1), this.#pageMaxRows);
-    const { id, info } = await this.#stored(principal, executionId, 'json');
+    const { id, info } = await this.#stored(row, 'json');
     if (!info) return emptyPage(id, offset, limit);
     const rows = await this.reader.rows(id, info, offset, limit);
     if (!rows) throw this.#expired('json');
@@ -56,7 +81,7 @@ export class ExecutionResults {
     return {
       execution_id: id,
       schema: info.columns.map(wireColumn),
-      rows: rows.map((row) => new RawJson(row)),
+      rows: rows.map((each) => new RawJson(each)),
       row_count: rows.length,
       offset,
       limit,
@@ -71,7 +96,8 @@ export class ExecutionResults {
    * iteration, and the door then breaks the connection instead of ending a short file cleanly.
    */
   async csv(principal: Principal, executionId: string, signal?: AbortSignal): Promise<AsyncIterable<string>> {
-    const { id, info } = await this.#stored(principal, executionId, 'csv');
+    const row = await this.visible.get(principal, 'execution.result.read', executionId);
+    const { id, info } = await this.#stored(row, 'csv');
     if (!info) return nothing();
     this.metrics.cursorRead('csv', 'hit');
     return this.#csvPieces(id, info, signal);
@@ -111,12 +137,7 @@ export class ExecutionResults {
   }
 
   /** By the row's own id, whichever way the caller wrote it. No `info`: the run had no caller node. */
-  async #stored(
-    principal: Principal,
-    executionId: string,
-    format: 'json' | 'csv',
-  ): Promise<{ id: string; info?: StoredResultInfo }> {
-    const row = await this.visible.get(principal, 'execution.result.read', executionId);
+  async #stored(row: ExecutionRow, format: 'json' | 'csv'): Promise<{ id: string; info?: StoredResultInfo }> {
     if (row.status === 'RUNNING') throw new PenstockError('result.execution_incomplete');
     if (row.status !== 'SUCCESS') {
       throw new PenstockError('result.execution_failed', { details: { status: row.status } });

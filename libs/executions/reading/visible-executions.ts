@@ -16,6 +16,12 @@ export class VisibleExecutions {
     if (!row) throw new PenstockError('result.execution_not_found');
     return row;
   }
+
+  /** Of many those that are the principal's to see, in one statement. Endpoint keys read one by one. */
+  async among(principal: Principal, operation: OperationId, ids: readonly string[]): Promise<ExecutionRow[]> {
+    authorise(principal, operation);
+    return this.executions.among(listableWorkspace(principal), ids);
+  }
 }
 
 /** The workspace whose runs are listed. An endpoint key reads its own runs by id only (04 §6.3). */

@@ -68,6 +68,20 @@ export class EventTable {
     return rows.map(recordOf);
   }
 
+  /** As `read`, of many at once. */
+  async readMany(ids: readonly string[], after: number, limit: number): Promise<Map<string, EventRecord[]>> {
+    const rows = await this.database.query<EventRow & { id: string }>(
+      `SELECT x.id, e.* FROM unnest($1::uuid[]) AS x(id)
+        CROSS JOIN LATERAL (
+          SELECT event_id, event_type, timestamp, payload_json AS payload FROM execution_events
+           WHERE execution_id = x.id AND event_id > $2 ORDER BY event_id LIMIT $3
+        ) e ORDER BY x.id, e.event_id`,
+      [ids, after, limit],
+    );
+    const found = Map.groupBy(rows, ({ id }) => id);
+    return new Map([...found].map(([id, events]) => [id, events.map(recordOf)]));
+  }
+
   async last(executionId: string): Promise<EventRecord | undefined> {
     const [row] = await this.database.query<EventRow>(
       `SELECT event_id, event_type, timestamp, payload_json AS payload FROM execution_events

@@ -1,6 +1,14 @@
 import { Args, Context, Int, Mutation, Parent, Query, ResolveField, Resolver, ID } from '@nestjs/graphql';
-import { ExecutionEvents, ExecutionResults, ExecutionService, Launcher } from '#libs/executions';
-import { pageOfList, type KeysetPage, type Principal } from '#libs/kernel';
+import {
+  ExecutionEvents,
+  ExecutionResults,
+  ExecutionService,
+  Launcher,
+  type EventPage,
+  type ResultPage,
+} from '#libs/executions';
+import { isPenstockError, pageOfList, PenstockError, type KeysetPage, type Principal } from '#libs/kernel';
+import { Batch } from '../engine/batch.js';
 import { OperationContext } from '../engine/operation-context.js';
 import { PageArgs, toConnection, type Connection } from '../paging/connection.js';
 import { Cursors } from '../paging/cursor.js';
@@ -9,6 +17,7 @@ import { PipelineType } from '../pipelines/pipeline.types.js';
 import { Long } from '../scalars/long.scalar.js';
 import { filterOf } from '../schema/filter.js';
 import { jsonObjectOf } from '../schema/json-input.js';
+import { pagesOfParents } from '../schema/page-of-parent.js';
 import { Cost, RootField } from '../schema/root-field.js';
 import { ExecutionNodes } from './execution-nodes.js';
 import {
@@ -30,13 +39,21 @@ const ALL_EVENTS = 100_000;
 
 @Resolver(() => ExecutionType)
 export class ExecutionResolver {
+  readonly #events: Batch<string, EventPage>;
+  readonly #results;
+
   constructor(
     private readonly executions: ExecutionService,
-    private readonly events: ExecutionEvents,
-    private readonly results: ExecutionResults,
+    events: ExecutionEvents,
+    results: ExecutionResults,
     private readonly launcher: Launcher,
     private readonly nodes: ExecutionNodes,
-  ) {}
+  ) {
+    this.#events = new Batch((principal, ids) => events.pages(principal, ids, { after: 0, limit: ALL_EVENTS }));
+    this.#results = pagesOfParents<{ offset?: number; limit?: number }, ResultPage | PenstockError>(
+      (principal, ids, _page, asked) => results.pages(principal, ids, asked),
+    );
+  }
 
   @Query(() => ExecutionType, { nullable: true })
   @RootField('execution.read')
@@ -70,12 +87,15 @@ export class ExecutionResolver {
   @Cost(RESULT_COST)
   async result(
     @Parent() { id }: ExecutionType,
-    @Context('principal') caller: Principal,
+    @Context() context: OperationContext,
     @Args('offset', { type: () => Long, nullable: true }) offset?: number | null,
     @Args('limit', { type: () => Int, nullable: true }) limit?: number | null,
   ): Promise<ResultPageType> {
     const asked = { offset: offset ?? undefined, limit: limit ?? undefined };
-    return this.nodes.result(await this.results.page(caller, id, asked));
+    const page = await context.load(this.#results, { parent: id, page: {}, filter: asked });
+    if (!page) throw new PenstockError('result.execution_not_found');
+    if (isPenstockError(page)) throw page;
+    return this.nodes.result(page);
   }
 
   @ResolveField(() => ExecutionConnection)
@@ -91,10 +111,12 @@ export class ExecutionResolver {
   @Cost(RESULT_COST)
   async eventsOf(
     @Parent() { id }: ExecutionType,
-    @Context('principal') caller: Principal,
+    @Context() context: OperationContext,
     @Args() asked: PageArgs,
   ): Promise<Connection<ExecutionEventType>> {
-    const { events } = await this.events.page(caller, id, { after: 0, limit: ALL_EVENTS });
+    const told = await context.load(this.#events, id);
+    if (!told) throw new PenstockError('result.execution_not_found');
+    const { events } = told;
     const keyOf = (event: (typeof events)[number]): string => String(event.event_id).padStart(12, '0');
     const cursors = new Cursors('executionEvents', { id });
     return toConnection(pageOfList(events, keyOf, cursors.page(asked)), {
