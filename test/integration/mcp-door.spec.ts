@@ -37,8 +37,12 @@ describe('the transport', () => {
     expect(answer.headers.get('Cache-Control')).toBe('no-store');
     const { protocolVersion, capabilities, serverInfo, instructions } = answer.body.result;
     expect([protocolVersion, serverInfo.name]).toEqual(['2025-06-18', 'datapipelines']);
-    expect(capabilities.tools).toEqual({ listChanged: false });
-    expect(capabilities.logging).toBeUndefined();
+    // Nothing is announced that is not there: no notices of changed lists, no subscriptions, no logging.
+    expect(capabilities).toEqual({
+      tools: { listChanged: false },
+      resources: { listChanged: false, subscribe: false },
+      prompts: { listChanged: false },
+    });
     expect(Buffer.byteLength(instructions)).toBeLessThanOrEqual(2048);
   });
 
