@@ -13,20 +13,19 @@ import { amount } from '../options.js';
 import type { BenchPath } from './bench-path.js';
 
 const CLIENTS = 8;
-const SAMPLES = 10;
 
 export const leak: BenchPath = {
   name: 'leak',
   about:
     '1,000 mixed runs (completed, failed, cancelled, dropped): what is left of memory, connections, leases, keys, files',
   async measure(deployment, options) {
-    const total = amount(options, { full: 1000, quick: 300, smoke: 8 });
+    const total = amount(options, { full: 1000, quick: 100, smoke: 8 });
+    const rest = amount(options, { full: 75, quick: 62, smoke: 2 });
     const { author, server, keys } = deployment;
     const kinds = await mixedRuns(deployment);
     const runs = new Runs(server.baseUrl, keys, CLIENTS);
     const memory = new ProcessMemory(server.process.pid);
     let resident: number;
-    const samples: { run: number; mb: number }[] = [];
     const some = async (from: number, to: number): Promise<void> => {
       let next = from;
       const client = async (): Promise<void> => {
@@ -37,28 +36,30 @@ export const leak: BenchPath = {
       };
       await Promise.all(Array.from({ length: CLIENTS }, client));
     };
+    let warm: number;
+    let worked: number;
     try {
-      const step = Math.max(1, Math.floor(total / SAMPLES));
       // The first tenth warms up: caches fill, code is compiled.
       await some(0, Math.ceil(total / 10));
+      warm = await heapAfterCollection(server);
       resident = memory.resident;
-      for (let done = 0; done < total; done += step) {
-        await some(done, Math.min(done + step, total));
-        samples.push({ run: done + step, mb: await heapAfterCollection(server) });
-      }
+      await some(0, total);
+      worked = await heapAfterCollection(server);
     } finally {
       runs.close();
     }
-    await delay(3000);
+    // Logs of runs that have just ended are kept for a moment, for watchers who come back.
+    await delay(rest * 1000);
+    const rested = await heapAfterCollection(server);
     const left = await leftBehind(deployment);
     return [
       {
         path: 'heap of the server that stays, for each 1,000 mixed runs',
         unit: 'MB',
         better: 'lower',
-        value: Math.max(0, slope(samples) * 1000),
+        value: (Math.max(0, rested - warm) / total) * 1000,
         asked: { of: 'value', good: 8, great: 2 },
-        note: `${total} runs, ${samples[0]!.mb.toFixed(0)} MB after the first of them, ${samples.at(-1)!.mb.toFixed(0)} MB at their end; resident ${resident.toFixed(0)} → ${memory.resident.toFixed(0)} MB`,
+        note: `${total} runs; ${warm.toFixed(0)} MB when warm, ${worked.toFixed(0)} MB at their end, ${rested.toFixed(0)} MB ${rest} s later; resident ${resident.toFixed(0)} → ${memory.resident.toFixed(0)} MB`,
       },
       {
         path: `left behind by ${total} mixed runs`,
@@ -154,13 +155,4 @@ async function count(url: string, sql: string): Promise<number> {
   } finally {
     await client.end();
   }
-}
-
-/** Megabytes a run, by least squares. */
-function slope(samples: readonly { run: number; mb: number }[]): number {
-  const mean = (of: (sample: { run: number; mb: number }) => number): number =>
-    samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
-  const [run, mb] = [mean((sample) => sample.run), mean((sample) => sample.mb)];
-  const spread = mean((sample) => (sample.run - run) ** 2);
-  return spread === 0 ? 0 : mean((sample) => (sample.run - run) * (sample.mb - mb)) / spread;
 }
