@@ -7,6 +7,7 @@ import {
   type Principal,
   PenstockError,
   readJson,
+  toWireStamp,
 } from '#libs/kernel';
 import { authorise } from '#libs/identity';
 import { PipelineCatalog, pipelineNotFound, type RunnableVersion } from '#libs/pipelines';
@@ -128,6 +129,7 @@ function suppliedValues(parameters: JsonValue | undefined): JsonObject {
 export function runView({ parameters, observed, duration_ms, ...row }: CheckRunRow, name: string): CheckRunView {
   return {
     ...row,
+    ran_at: toWireStamp(row.ran_at),
     name,
     parameters: readJson(parameters),
     observed: observed === null ? null : readJson(observed),

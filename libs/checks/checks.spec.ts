@@ -125,6 +125,8 @@ describe('running checks', () => {
     const latest = await bench.instance.get(CheckService).latest(bench.team.principal(), made.id, 1);
     expect(latest.checks.map(({ latest_run }) => latest_run?.id)).toEqual(runs.map(({ id }) => id));
     expect(latest.checks[0]?.latest_run?.observed).toEqual({ value: '6' });
+    // Stamps of ours have milliseconds on the wire (03 §2).
+    expect(latest.checks[0]?.latest_run?.ran_at).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
   });
 
   it('binds the request before the check before the default; a value that does not fit is an error without a time', async () => {
