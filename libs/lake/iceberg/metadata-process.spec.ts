@@ -41,6 +41,13 @@ describe('the process that reads metadata of others', () => {
     ).rejects.toThrow(/arrays of nothing/);
   });
 
+  it('refuses a codec it does not know, and compressed data that is none', async () => {
+    const schema = '{"type":"record","name":"r","fields":[{"name":"a","type":"int"}]}';
+    expect(await reader.manifest(avroFile(schema, long(1n)), 10, signal)).toHaveLength(1);
+    for (const codec of ['xz', 'bzip2', 'deflate', 'snappy', 'zstandard'])
+      await expect(reader.manifest(avroFile(schema, long(1n), codec), 10, signal)).rejects.toThrow(/no Avro file/);
+  });
+
   it('ends when a file fills its memory, and the server does not', async () => {
     const wide = `{"type":"record","name":"r","fields":[{"name":"a","type":{"type":"array","items":{"type":"map","values":"null"}}}]}`;
     const empties = Buffer.concat([long(8_000_000n), Buffer.alloc(8_000_000), long(0n)]);
@@ -65,12 +72,12 @@ function long(value: bigint): Buffer {
   }
 }
 
-/** One row, without compression. */
-function avroFile(schema: string, row: Buffer): Buffer {
+/** One row, as it is. */
+function avroFile(schema: string, row: Buffer, codec = 'null'): Buffer {
   const text = (value: string): Buffer => Buffer.concat([long(BigInt(value.length)), Buffer.from(value)]);
   const sync = Buffer.alloc(16, 1);
   return Buffer.concat([
-    Buffer.from('Obj\x01', 'latin1'), long(2n), text('avro.schema'), text(schema), text('avro.codec'), text('null'), long(0n),
+    Buffer.from('Obj\x01', 'latin1'), long(2n), text('avro.schema'), text(schema), text('avro.codec'), text(codec), long(0n),
     sync, long(1n), long(BigInt(row.length)), row, sync,
   ]); // prettier-ignore
 }
