@@ -1,18 +1,10 @@
 import type { CanonicalValue, ColumnType, Dialect } from '#libs/typesystem';
-import {
-  coerceText,
-  findUnterminated,
-  lexSql,
-  MARKER_CLOSE,
-  MARKER_OPEN,
-  significantTokens,
-  type SqlToken,
-} from '#libs/typesystem';
+import { coerceText, MARKER_CLOSE, MARKER_OPEN, type SqlToken } from '#libs/typesystem';
 import type { RefusalReason } from '../problems.js';
 import type { BindPart, Origin, OutputPart } from '../runtime/output.js';
 import type { ContextOrigin } from '../runtime/taint.js';
-import { ClauseTracker } from './clauses.js';
 import { literalPieces } from './literal-content.js';
+import { textPlan, type PlacedToken } from './text-plan.js';
 
 /** A value the statement binds, in order of first use. */
 export interface Bind {
@@ -55,9 +47,9 @@ export function nameBinds(dialect: Dialect, parts: readonly OutputPart[]): Named
   return new BindNamer(dialect, parts).run();
 }
 
-/** Tokens that can hold no bind: a marker ends a word and a number. */
-const PLAIN: ReadonlySet<SqlToken['kind']> = new Set(['whitespace', 'word', 'number', 'punctuation']);
 const LITERAL_PREFIXES: ReadonlySet<string> = new Set(['DATE', 'TIME', 'TIMESTAMP']);
+/** Such a prefix at the end of a text, with the blanks behind it. */
+const PREFIX_AT_END = /(?:DATE|TIME|TIMESTAMP)\s*$/i;
 /** A bind beside one of these would read as part of a word, a path or another bind. */
 const TOUCHES = /[\p{L}\p{M}\p{Nd}_$#@.\uD800-\uDFFF\uE000\uE001]/u;
 
@@ -66,7 +58,6 @@ class BindNamer {
   readonly #placed: OutputPart[] = [];
   readonly #starts: number[] = [];
   readonly #text: string;
-  readonly #tokens: SqlToken[];
   readonly #binds = new Map<string, Bind>();
   readonly #written = new Map<string, Origin | null>();
   #out: string[] = [];
@@ -85,7 +76,6 @@ class BindNamer {
       return piece;
     });
     this.#text = pieces.join('');
-    this.#tokens = lexSql(dialect, this.#text);
   }
 
   #marker(part: OutputPart): string {
@@ -94,38 +84,31 @@ class BindNamer {
   }
 
   run(): NamedSql {
-    const open = findUnterminated(this.#tokens);
+    const { open, steps } = textPlan(this.dialect, this.#text);
     if (open) throw new PositionRefusal(this.#blameInside(open, 'unterminated'), this.#originOf(open));
-    const significant = significantTokens(this.#tokens);
-    const clauses = new ClauseTracker();
-    let seen = 0;
-    for (const token of this.#tokens) {
-      const counts = token.kind !== 'whitespace' && token.kind !== 'comment';
-      if (counts) seen++;
-      if (PLAIN.has(token.kind)) this.#out.push(token.text);
-      else this.#write(token, clauses, significant, seen);
-      if (counts) clauses.advance(token);
+    for (const step of steps) {
+      if (typeof step === 'string') this.#out.push(step);
+      else this.#write(step);
     }
     return { sql: this.#out.join(''), binds: [...this.#binds.values()], written: this.#written };
   }
 
-  /** `significant[at]` is the first significant token behind `token`. */
-  #write(token: SqlToken, clauses: ClauseTracker, significant: readonly SqlToken[], at: number): void {
-    const next = significant.slice(at, at + 2);
+  #write(placed: PlacedToken): void {
+    const { token, structural } = placed;
     const marked = token.text.includes(MARKER_OPEN);
     switch (token.kind) {
       case 'native_placeholder':
         throw new PositionRefusal('native_placeholder', this.#originOf(token));
       case 'bind':
-        if (clauses.structural(next)) throw new PositionRefusal('bind_in_structure', this.#originOf(token));
+        if (structural) throw new PositionRefusal('bind_in_structure', this.#originOf(token));
         if (!this.#written.has(token.text.slice(1))) this.#written.set(token.text.slice(1), this.#originOf(token));
         break;
       case 'marker':
-        this.#placeMarker(token, clauses, next, significant.slice(Math.max(0, at - 3), at - 1));
+        this.#placeMarker(placed);
         return;
       case 'string':
         if (!marked) break;
-        this.#placeLiteral(token, clauses, next, significant[at - 2]);
+        this.#placeLiteral(placed);
         return;
       default:
         if (marked) throw new PositionRefusal(this.#blameInside(token, 'bind_in_identifier'), this.#originOf(token));
@@ -140,7 +123,7 @@ class BindNamer {
     return 'bind_in_identifier';
   }
 
-  #placeMarker(token: SqlToken, clauses: ClauseTracker, next: SqlToken[], before: readonly SqlToken[]): void {
+  #placeMarker({ token, structural, before }: PlacedToken): void {
     const part = this.#placed[Number(token.text.slice(1, -1))];
     if (!part || part.kind === 'text') throw new PositionRefusal('bind_in_identifier', this.#originOf(token));
     const { origin } = part;
@@ -155,17 +138,18 @@ class BindNamer {
       this.#out.push(part.text);
       return;
     }
-    if (clauses.structural(next)) throw new PositionRefusal('bind_in_structure', origin);
+    if (structural) throw new PositionRefusal('bind_in_structure', origin);
     this.#place(this.#bind(part, part.key, part.type, part.value));
   }
 
-  #placeLiteral(token: SqlToken, clauses: ClauseTracker, next: SqlToken[], before: SqlToken | undefined): void {
+  #placeLiteral({ token, structural, before }: PlacedToken): void {
     const origin = this.#originOf(token);
-    const word = before?.kind === 'word' ? before.text.toUpperCase() : '';
+    const last = before[before.length - 1];
+    const word = last?.kind === 'word' ? last.text.toUpperCase() : '';
     if ((token.form !== 'plain' && token.form !== 'backslash') || word === 'INTERVAL') {
       throw new PositionRefusal('bind_in_literal', origin);
     }
-    if (clauses.structural(next)) throw new PositionRefusal('bind_in_structure', origin);
+    if (structural) throw new PositionRefusal('bind_in_structure', origin);
     const pieces = literalPieces(token);
     const parts = pieces.map((piece) => (typeof piece === 'string' ? piece : this.#placed[piece]));
     const first = parts.find((part): part is BindPart => typeof part === 'object' && part.kind === 'bind');
@@ -195,11 +179,10 @@ class BindNamer {
     this.#out.push(`${afterColon ? ' ' : ''}:${name}`);
   }
 
-  /** Takes back the prefix word and the blanks behind it. */
+  /** Takes back the prefix word and the blanks behind it; one behind a comment stays. */
   #dropPrefix(): void {
-    while (this.#out.length > 0 && /^\s*$/.test(this.#out[this.#out.length - 1]!)) this.#out.pop();
-    const word = this.#out.pop() ?? '';
-    if (!LITERAL_PREFIXES.has(word.toUpperCase())) this.#out.push(word);
+    const text = this.#out.pop() ?? '';
+    this.#out.push(text.replace(PREFIX_AT_END, ''));
   }
 
   #bind(part: BindPart, key: string | null, type: ColumnType, value: CanonicalValue): string {
