@@ -30,4 +30,22 @@ describeWithProgram('redis-server', 'the reference of every interface', (redis) 
     expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
     expect((await fetch(url, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
   });
+
+  it.each(['/', '/login', '/reset-password', '/settings/password'])(
+    '%s is sent again only when it changed, and never to a browser it is not for',
+    async (path) => {
+      const browser = deployment.admin;
+      const first = await browser.call('GET', path);
+      const etag = first.headers.get('ETag') ?? '';
+      expect([first.status, first.headers.get('Cache-Control')]).toEqual([200, 'no-cache']);
+      expect(etag).toMatch(/^"[0-9a-f]{16}"$/);
+      const again = await browser.call('GET', path, undefined, { headers: { 'If-None-Match': etag } });
+      expect([again.status, again.text]).toEqual([304, '']);
+      // Signed out, the tag opens nothing: where the page is for people who signed in, the way leads to the door.
+      const url = `${deployment.server.baseUrl}${path}`;
+      const headers = { 'If-None-Match': etag, Accept: 'text/html' };
+      const stranger = await fetch(url, { headers, redirect: 'manual' });
+      expect(stranger.status).toBe(path === '/' || path === '/settings/password' ? 302 : 304);
+    },
+  );
 });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { InstanceRoster } from '#libs/executions';
 import { SessionPurge } from '#libs/identity';
 import { Configuration, Logger } from '#libs/kernel';
 
@@ -15,6 +16,7 @@ export class IdentityJobs {
 
   constructor(
     private readonly purge: SessionPurge,
+    private readonly roster: InstanceRoster,
     private readonly configuration: Configuration,
     private readonly log: Logger,
   ) {}
@@ -40,7 +42,9 @@ export class IdentityJobs {
     try {
       const purged = await this.purge.run(this.#stop.signal);
       if (purged > 0) this.log.info('Purged ended sessions.', { sessions: purged });
+      this.roster.ended('session purge', 'SUCCESS');
     } catch (error) {
+      this.roster.ended('session purge', 'FAILED');
       this.log.warn('Ended sessions were not purged; the next tick tries again.', { error });
     }
     if (!this.#stop.signal.aborted) this.#schedule(DAY_MS);

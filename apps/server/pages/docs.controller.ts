@@ -5,9 +5,9 @@ import type { Request, Response } from 'express';
 import { CATALOGUE_SECTIONS, writeJson, type CatalogueEntry } from '#libs/kernel';
 import { pipelineSchema } from '#libs/pipelines';
 import { Describe, nothing, raw } from '../http/describe.decorator.js';
-import { entityTag, namesTag } from '../http/entity-tag.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ApiReference } from '../openapi/api-reference.js';
+import { sendPage } from './send-page.js';
 import { SWAGGER_UI_PATH } from './static-files.js';
 
 const UNCHANGED = nothing('Nothing changed since the `ETag` that was sent.');
@@ -32,7 +32,7 @@ export class DocsController {
     errors: [],
   })
   errors(@Req() request: Request, @Res() response: Response): void {
-    send(request, response, 'text/html; charset=utf-8', this.#errors);
+    sendPage(request, response, 'text/html; charset=utf-8', this.#errors);
   }
 
   /** The REST API, to read and to try: it runs requests as whoever is signed in in this browser. */
@@ -43,7 +43,7 @@ export class DocsController {
     errors: [],
   })
   api(@Req() request: Request, @Res() response: Response): void {
-    send(request, response, 'text/html; charset=utf-8', this.#api);
+    sendPage(request, response, 'text/html; charset=utf-8', this.#api);
   }
 
   @Get('openapi.json')
@@ -53,7 +53,7 @@ export class DocsController {
     errors: [],
   })
   openapi(@Req() request: Request, @Res() response: Response): void {
-    send(request, response, 'application/json; charset=utf-8', this.reference.openapi);
+    sendPage(request, response, 'application/json; charset=utf-8', this.reference.openapi);
   }
 
   /** For editors: `"$schema"` of a pipeline file may name this address (10 §1). */
@@ -64,7 +64,7 @@ export class DocsController {
     errors: [],
   })
   pipelineSchema(@Req() request: Request, @Res() response: Response): void {
-    send(request, response, 'application/schema+json; charset=utf-8', this.#pipelineSchema);
+    sendPage(request, response, 'application/schema+json; charset=utf-8', this.#pipelineSchema);
   }
 
   @Get('schema.graphql')
@@ -74,21 +74,8 @@ export class DocsController {
     errors: [],
   })
   schema(@Req() request: Request, @Res() response: Response): void {
-    send(request, response, 'text/plain; charset=utf-8', this.reference.schema);
+    sendPage(request, response, 'text/plain; charset=utf-8', this.reference.schema);
   }
-}
-
-/** A reader asks again each time and gets the bytes only when they changed. */
-function send(request: Request, response: Response, type: string, body: string): void {
-  const etag = entityTag(body);
-  response.setHeader('ETag', etag);
-  response.setHeader('Cache-Control', 'no-cache');
-  if (namesTag(request.get('If-None-Match'), etag)) {
-    response.status(304).end();
-    return;
-  }
-  response.setHeader('Content-Type', type);
-  response.end(body);
 }
 
 function errorPage(): string {

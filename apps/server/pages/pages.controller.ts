@@ -6,10 +6,14 @@ import { Cookies } from '../http/cookies.js';
 import { CsrfCookie } from '../http/csrf-cookie.js';
 import { redirect } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
-import { Describe, raw, redirection } from '../http/describe.decorator.js';
+import { Describe, nothing, raw, redirection } from '../http/describe.decorator.js';
+import { sendPage } from './send-page.js';
 
+const HTML = 'text/html; charset=utf-8';
 const STATIC = join(import.meta.dirname, 'static');
 const page = (name: string): string => readFileSync(join(STATIC, `${name}.html`), 'utf8');
+
+const UNCHANGED = nothing('Nothing changed since the `ETag` that was sent.');
 
 /**
  * The pages a person needs before there is a console: sign in, change a password, see where things are. They carry
@@ -30,45 +34,42 @@ export class PagesController {
   @Get('/')
   @Operation('public')
   @Describe('Show where things are.', {
-    answers: { 200: raw('text/html', 'The page.'), 302: redirection('To the sign-in page.') },
+    answers: { 200: raw('text/html', 'The page.'), 304: UNCHANGED, 302: redirection('To the sign-in page.') },
     errors: [],
   })
   home(@Req() request: Request, @Res() response: Response): void {
     if (this.cookies.session(request) === undefined) return redirect(response, '/login');
-    send(response, this.#home);
+    sendPage(request, response, HTML, this.#home);
   }
 
   /** Hands out the token that the sign-in form sends back, unless the browser holds a valid one. */
   @Get('/login')
   @Operation('public')
-  @Describe('Show the sign-in page.', { answers: { 200: raw('text/html', 'The page.') }, errors: [] })
+  @Describe('Show the sign-in page.', { answers: { 200: raw('text/html', 'The page.'), 304: UNCHANGED }, errors: [] })
   async login(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.csrf.ensure(request, response);
-    send(response, this.#login);
+    sendPage(request, response, HTML, this.#login);
   }
 
   /** For people who cannot sign in: asks for a link, or takes the one in the fragment, which no server ever sees. */
   @Get('/reset-password')
   @Operation('public')
   @Describe('Show the page that asks for a reset link, or takes one.', {
-    answers: { 200: raw('text/html', 'The page.') },
+    answers: { 200: raw('text/html', 'The page.'), 304: UNCHANGED },
     errors: [],
   })
-  resetPassword(@Res() response: Response): void {
-    send(response, this.#reset);
+  resetPassword(@Req() request: Request, @Res() response: Response): void {
+    sendPage(request, response, HTML, this.#reset);
   }
 
   /** For people who signed in; a browser that did not is sent to `/login` before it gets here. */
   @Get('/settings/password')
   @Operation('public')
-  @Describe('Show the page that changes a password.', { answers: { 200: raw('text/html', 'The page.') }, errors: [] })
-  password(@Res() response: Response): void {
-    send(response, this.#password);
+  @Describe('Show the page that changes a password.', {
+    answers: { 200: raw('text/html', 'The page.'), 304: UNCHANGED },
+    errors: [],
+  })
+  password(@Req() request: Request, @Res() response: Response): void {
+    sendPage(request, response, HTML, this.#password);
   }
-}
-
-function send(response: Response, html: string): void {
-  response.setHeader('Content-Type', 'text/html; charset=utf-8');
-  response.setHeader('Cache-Control', 'no-cache');
-  response.end(html);
 }
