@@ -5,6 +5,7 @@ import { catalogueEntry, type ErrorCode } from '#libs/kernel';
 import { operationOf } from '../../apps/server/graphql/engine/guarded-schema.js';
 import { bareSchema } from '../../apps/server/graphql/schema/render-schema.js';
 import type { Answer } from '../fixtures/api-client.js';
+import { anonymised } from '../fixtures/anonymised.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { FIELD_VECTORS, type FieldVector } from '../fixtures/graphql-vectors.js';
 import type { Caller } from '../fixtures/matrix-callers.js';
@@ -160,9 +161,3 @@ function rootFieldsOf(schema: GraphQLSchema): Map<string, RootField> {
     ),
   );
 } // prettier-ignore
-
-/** A body without what tells two requests apart: their correlation ids and the names they asked for. */
-function anonymised(answer: Answer, at: Address): string {
-  const told = [answer.headers.get('DP-Correlation-Id'), at.pipelineId, at.executionId, at.keyId, at.template, at.datasource, at.endpoint, at.workspace]; // prettier-ignore
-  return told.reduce<string>((text, value) => (value ? text.replaceAll(value, '…') : text), answer.text);
-}

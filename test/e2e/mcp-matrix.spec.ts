@@ -143,7 +143,7 @@ describeWithProgram('redis-server', 'the matrix of tools', (redis) => {
 }); // prettier-ignore
 
 function anonymised(answer: Answer, at: Address): string {
-  const told = [at.pipelineId, at.executionId, at.keyId, encodeURIComponent(at.template), at.template, at.datasource, at.endpoint, at.workspace];
+  const told = [at.pipelineId, at.executionId, at.keyId, at.factId, encodeURIComponent(at.template), at.template, at.datasource, at.endpoint, at.workspace];
   const text = answer.text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '…');
   return told.reduce<string>((shown, value) => shown.replaceAll(String(value), '…'), text);
 } // prettier-ignore

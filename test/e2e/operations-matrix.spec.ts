@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { HandlerRoute } from '../../apps/server/http/routes-of.js';
 import type { Answer, ApiClient } from '../fixtures/api-client.js';
+import { anonymised } from '../fixtures/anonymised.js';
 import { Deployment } from '../fixtures/deployment.js';
 import type { Caller } from '../fixtures/matrix-callers.js';
 import { Checksum, matrixScene, type Address, type MatrixScene } from '../fixtures/matrix-scene.js';
@@ -153,9 +154,3 @@ describeWithProgram('redis-server', 'the matrix of operations', (redis) => {
     expect(unnoticedErrors(observations, table)).toEqual([]);
   }); // prettier-ignore
 });
-
-/** A body without what tells two requests apart: their correlation ids and the names they asked for. */
-function anonymised(answer: Answer, at: Address): string {
-  const told = [answer.body?.correlation_id, at.pipelineId, at.executionId, at.keyId, at.template, at.datasource, at.endpoint, at.workspace]; // prettier-ignore
-  return told.reduce<string>((text, value) => (value ? text.replaceAll(String(value), '…') : text), answer.text);
-}

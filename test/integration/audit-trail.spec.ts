@@ -1,11 +1,15 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AUDIT_EVENTS } from '#libs/audit';
+import { AUDIT_EVENTS, type AuditEventName } from '#libs/audit';
 import { ActScene, AUDITED_ACTS } from '../fixtures/audited-acts.js';
 import { AUDIT_TABLE, keysFault } from '../fixtures/audit-table.js';
 import { EVENTS_BEYOND_THE_SWEEP } from '../fixtures/events-beyond-the-sweep.js';
 import { OBSERVED_REQUESTS } from '../fixtures/observed-requests.js';
+import { REFUSED_ACTS } from '../fixtures/refused-acts.js';
 import { Checksum } from '../fixtures/matrix-scene.js';
+
+/** The others change a count or open a session: they are refused, each by a test of its own. */
+const GOES_ON = (event: AuditEventName): boolean => !(event in REFUSED_ACTS) && event !== 'auth.password.seeded';
 
 /** Events of families that are not served yet: nothing causes them. */
 const NOT_YET = ['auth.promotion.accepted', 'auth.promotion.rejected'];
@@ -100,6 +104,19 @@ describe('what changes nothing leaves a row too', () => {
     await cause(scene);
     expect((await rowsAfter(mark)).map((row) => row.event)).toContain(event);
   });
+
+  it.each(OBSERVED_REQUESTS.filter(({ event }) => GOES_ON(event)).map((request) => [request.event, request] as const))(
+    '%s: goes on without it, and the loss is told',
+    async (event, { cause }) => {
+      const { errors, warnings } = scene.server;
+      const before = errors.length;
+      warnings.length = 0;
+      await withoutRowsOf(event, () => cause(scene));
+      expect(errors.slice(before)).toEqual([]);
+      const lost = warnings.filter(({ message }) => message === 'audit.row_not_written');
+      expect(lost.map(({ fields }) => fields?.['event'])).toContain(event);
+    },
+  );
 
   it('every row of all these acts and requests holds the keys of its event, and no other', async () => {
     expect((await rowsAfter('0')).flatMap((row) => keysFault(row.event, row.details))).toEqual([]);

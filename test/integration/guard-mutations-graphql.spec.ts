@@ -56,14 +56,10 @@ async function outcome(name: string, vector: FieldVector, caller: Caller, at: Ad
 /** Fields that name a workspace are held by what their caller is a member of. */
 const byMembership = (name: string, { absent }: FieldVector): boolean =>
   name === 'workspace' || absent === 'workspace.not_found';
-/** These name no fact of the foreign workspace, so that no judge is held against them here. */
-const OF_A_FACT = /^(retire|verify)Fact$/;
-const removes = (name: string): boolean => /^(revoke|unpublish|delete|purge|discard|remove)/.test(name);
+const removes = (name: string): boolean => /^(retire|revoke|unpublish|delete|purge|discard|remove)/.test(name);
 
 describe('a workspace predicate or a membership that is not looked at', () => {
-  const addressing = Object.entries(FIELD_VECTORS).filter(
-    ([name, { absent }]) => absent !== undefined && !OF_A_FACT.test(name),
-  );
+  const addressing = Object.entries(FIELD_VECTORS).filter(([, { absent }]) => absent !== undefined);
   // What is removed without its guard is gone for those that come after.
   addressing.sort(([one], [two]) => Number(removes(one)) - Number(removes(two)));
 

@@ -36,14 +36,10 @@ async function read(kind: string, at: Address): Promise<string> {
   return body.error === undefined ? 'done' : String(body.error.code);
 }
 
-/** These name no fact of the foreign workspace, so that no judge is held against them here. */
-const OF_A_FACT = /^semantics_retire$/;
 const removes = (name: string): boolean => /_delete$/.test(name);
 
 describe('a workspace predicate that is dropped', () => {
-  const addressing = Object.entries(TOOL_VECTORS).filter(
-    ([name, { absent }]) => absent !== undefined && !OF_A_FACT.test(name),
-  );
+  const addressing = Object.entries(TOOL_VECTORS).filter(([, { absent }]) => absent !== undefined);
   // What is removed without its guard is gone for those that come after.
   addressing.sort(([one], [two]) => Number(removes(one)) - Number(removes(two)));
 
