@@ -17,7 +17,7 @@ import { errorOf } from '../fixtures/refusals.js';
  */
 
 interface RootField {
-  kind: 'query' | 'mutation';
+  kind: 'query' | 'mutation' | 'subscription';
   field: GraphQLField<unknown, unknown>;
 }
 
@@ -97,8 +97,27 @@ describe('a root field that names another operation', () => {
   });
 });
 
+describe('a subscription that names another operation', () => {
+  it.each(['executionEvents', 'executionUpdated'])('shows at %s: whom the table admits is refused', async (name) => {
+    const operation = operationOf(rootOf(name).field);
+    const query = `subscription($id: ID!) { ${name}(executionId: $id) { __typename } }`;
+    const attempt = async (): Promise<string | undefined> => {
+      const variables = { id: scene.matrix.absent.executionId };
+      const headers = { Accept: 'text/event-stream' };
+      const { text } = await callerOf('ws admin').client.call('POST', '/graphql/stream', { query, variables }, { headers });
+      return /"code":"([\w.]+)"/.exec(text)?.[1];
+    };
+    expect(await attempt()).toBe('result.execution_not_found');
+    expect(await scene.judgedAs(operation, NO_SESSION, attempt)).toBe(REFUSAL);
+  });
+}); // prettier-ignore
+
 function rootFieldsOf(schema: GraphQLSchema): Map<string, RootField> {
-  const roots = { query: schema.getQueryType(), mutation: schema.getMutationType() };
+  const roots = {
+    query: schema.getQueryType(),
+    mutation: schema.getMutationType(),
+    subscription: schema.getSubscriptionType(),
+  };
   return new Map(
     Object.entries(roots).flatMap(([kind, type]) =>
       Object.values(type?.getFields() ?? {}).map((field) => [field.name, { kind, field } as RootField] as const),
