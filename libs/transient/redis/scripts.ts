@@ -47,6 +47,8 @@ return 0
 
 /** KEYS rows, meta; ARGV TTL in seconds, bytes of the first chunk if there are any. The field \`begun\` stands until the result is published. */
 export const beginResult = new Script(`
+-- Behind a write that it takes, a full Redis takes any: the one it refuses comes first.
+redis.call('HSET', KEYS[1], 'begun', '')
 redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('HSET', KEYS[1], 'begun', '')
 if ARGV[2] then redis.call('HSET', KEYS[1], 0, ARGV[2]) end
