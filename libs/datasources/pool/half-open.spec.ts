@@ -10,6 +10,7 @@ import { collect, NEVER } from '../drivers/driver.fixture.js';
 import type { Lease } from '../drivers/driver.js';
 import { MariadbBench } from '../drivers/mysql/mysql.fixture.js';
 import { loginOf } from '../drivers/postgres/postgres.fixture.js';
+import type { PooledLease } from './pooled-lease.js';
 
 /** A server to stand behind the line, and a statement that sleeps in it. */
 interface Target {
@@ -105,7 +106,7 @@ function goesDead(start: () => Promise<Target>): void {
   it('on the way back to the pool: the session is cut after validationTimeout instead of keeping its place', async () => {
     const held = await lease();
     // A read puts the session back with its own end; after anything else there is a question to be asked.
-    expect(await held.catalog({ sql: 'SELECT 1', values: [] }, NEVER)).toHaveLength(1);
+    expect(await (held as PooledLease).catalog({ sql: 'SELECT 1', values: [] }, NEVER)).toHaveLength(1);
     proxy.die();
     await held.release();
     await servesAgain();
