@@ -59,6 +59,26 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
     expect(Number(page.rows[0][0])).toBe(5000);
   });
 
+  it('say in the audit trail how a served call started and how it ended, as everywhere', async () => {
+    await oneNodePipeline(author, {
+      name: 'threads/served',
+      source: 'tempdb',
+      dialect: 'DUCKDB',
+      sql: 'SELECT 1 AS n',
+    });
+    await oneNodePipeline(author, {
+      ...{ name: 'threads/refused', source: 'tempdb', dialect: 'DUCKDB', sql: "SELECT error('no') AS n" },
+    });
+    for (const name of ['served', 'refused'])
+      await author.data('POST', '/api/v1/endpoints', { path: `/threads/${name}`, pipeline: `threads/${name}` });
+    expect((await author.call('GET', '/api/x/threads/served')).status).toBe(200);
+    expect((await author.call('GET', '/api/x/threads/refused')).status).toBe(502);
+    const told = await deployment.metadata<{ outcome: string }>(
+      `SELECT details_json->>'outcome' AS outcome FROM audit_log WHERE event = 'endpoint.served' ORDER BY id`,
+    );
+    expect(told.map(({ outcome }) => outcome)).toEqual(['started', 'completed', 'started', 'failed']);
+  });
+
   it('are cancelled at once, and their statement stops in the database', async () => {
     const executionId = await scene.launch(author, scene.sleeping, { seconds: 60 });
     await scene.untilSleeping(1);

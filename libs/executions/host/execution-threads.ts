@@ -135,7 +135,8 @@ export class ExecutionThreads {
     }
     const { code, ...told } = LOST.error;
     const failure = failureRecord(new PenstockError(code, told), { correlationId: '', baseUrl, detail: 'structured' });
-    run.end({ executionId: run.executionId, status: 'FAILED', failure });
+    // Whoever ended the row knows nothing of a trail: the door says there that it failed.
+    run.end({ executionId: run.executionId, status: 'FAILED', failure, unrecorded: true });
   }
 
   #track(work: Promise<void>): void {

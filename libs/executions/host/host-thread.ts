@@ -2,6 +2,7 @@ import { MessageChannel, type Worker } from 'node:worker_threads';
 import type { Logger } from '#libs/kernel';
 import type { RunFacts } from '../instance/run-facts.js';
 import type { RunRegistry } from '../instance/run-registry.js';
+import type { TerminalRecord } from '../records/terminal-writes.js';
 import type { SharedMemory } from '../staging/shared-memory.js';
 import type { ThreadSource } from './execution-place.js';
 import type { ServedPermits } from './serve-permits.js';
@@ -109,6 +110,8 @@ export class HostThread {
         this.#children.add(child.executionId);
         return this.around.runs.enterChild(child);
       }
+      case 'ending':
+        return void this.#audit(report.executionId, report.status);
       case 'ended': {
         const run = this.#runs.get(report.outcome.executionId);
         if (!run) return;
@@ -119,6 +122,11 @@ export class HostThread {
         this.#questions.get(report.id)?.(report.value);
         return void this.#questions.delete(report.id);
     }
+  }
+
+  async #audit(executionId: string, status: TerminalRecord['status']): Promise<void> {
+    const entry = await this.#runs.get(executionId)?.audited(status);
+    this.#send({ kind: 'audited', executionId, entry });
   }
 
   /** Roots leave the registry by whoever began them. */

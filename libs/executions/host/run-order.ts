@@ -3,6 +3,7 @@ import type { TemplateClosure } from '#libs/templates';
 import type { TypedValue } from '#libs/typesystem';
 import type { Lineage } from '../family/lineage.js';
 import type { RunFacts } from '../instance/run-facts.js';
+import type { EndTrail } from '../records/run-trail.js';
 import { DependencyGraph } from '../scheduling/dependency-graph.js';
 
 /** What a launch knows, in a form that crosses to another thread: plain values, and the pipeline as its stored text. */
@@ -23,6 +24,8 @@ export interface RunOrder {
   resultPageRows: number | undefined;
   /** The datasources the workspace saw at launch, each with the stamp of its row. */
   sources: ReadonlyMap<string, string>;
+  /** The audit trail says how it ends: who ordered it is asked what. */
+  trailed: boolean;
 }
 
 export function orderOf(facts: RunFacts): RunOrder {
@@ -42,11 +45,15 @@ export function orderOf(facts: RunFacts): RunOrder {
     resultTtlSeconds: facts.resultTtlSeconds,
     resultPageRows: facts.resultPageRows,
     sources: facts.sources,
+    trailed: facts.trail !== undefined,
   };
 }
 
 /** The same, where it runs. Its watchers are counted by who ordered it. */
-export function factsOf({ pipeline, memoryMb, resultTtlSeconds, resultPageRows, ...order }: RunOrder): RunFacts {
+export function factsOf(
+  { pipeline, memoryMb, resultTtlSeconds, resultPageRows, trailed, ...order }: RunOrder,
+  trail: EndTrail,
+): RunFacts {
   const document = readStoredDocument(pipeline.body);
   if (!document) throw new TypeError(`version ${pipeline.version} of pipeline ${pipeline.pipelineId} is not readable`);
   return {
@@ -54,6 +61,7 @@ export function factsOf({ pipeline, memoryMb, resultTtlSeconds, resultPageRows, 
     pipeline: { ...pipeline, document },
     graph: DependencyGraph.of(document.nodes),
     attached: false,
+    trail: trailed ? trail : undefined,
     memory: memoryMb === undefined ? undefined : { mb: memoryMb, release: () => undefined },
     ...(resultTtlSeconds === undefined ? {} : { resultTtlSeconds }),
     ...(resultPageRows === undefined ? {} : { resultPageRows }),

@@ -2,6 +2,8 @@ import { context, ROOT_CONTEXT, trace, type SpanContext } from '@opentelemetry/a
 import { register } from 'prom-client';
 import type { MessagePort } from 'node:worker_threads';
 import type { ExecutionInstance } from '../instance/execution-instance.js';
+import type { AuditEntry } from '#libs/audit';
+import type { TerminalRecord } from '../records/terminal-writes.js';
 import { delivered } from './carried-error.js';
 import { factsOf, type RunOrder } from './run-order.js';
 import type { ThreadOrder, ThreadReport } from './thread-messages.js';
@@ -9,6 +11,8 @@ import type { ThreadOrder, ThreadReport } from './thread-messages.js';
 /** The inside of a thread that runs executions: an instance of its own, told by another one what to run. */
 export class ThreadMember {
   #beat: NodeJS.Timeout | undefined;
+  /** Runs at their end that wait to hear what the trail says of it. */
+  readonly #ending = new Map<string, (entry: AuditEntry | undefined) => void>();
 
   constructor(
     private readonly instance: ExecutionInstance,
@@ -36,6 +40,9 @@ export class ThreadMember {
         return runs.get(order.executionId)?.fence();
       case 'fail':
         return runs.get(order.executionId)?.fail(delivered(order.error));
+      case 'audited':
+        this.#ending.get(order.executionId)?.(order.entry);
+        return void this.#ending.delete(order.executionId);
       case 'flush':
         return void this.instance.flush().finally(() => this.#report({ kind: 'answer', id: order.id, value: null }));
       case 'metrics':
@@ -50,10 +57,18 @@ export class ThreadMember {
   #run(order: RunOrder, parentSpan: SpanContext | undefined): void {
     const { instance } = this;
     const parent = parentSpan ? trace.setSpanContext(ROOT_CONTEXT, { ...parentSpan, isRemote: true }) : ROOT_CONTEXT;
-    const run = context.with(parent, () => instance.prepare(factsOf(order)));
+    const trail = { ended: (status: TerminalRecord['status']) => this.#audited(order.executionId, status) };
+    const run = context.with(parent, () => instance.prepare(factsOf(order, trail)));
     // Whether there is room was decided where it was launched.
     instance.runs.enterChild(run);
     void instance.begin(run, undefined).then((outcome) => this.#report({ kind: 'ended', outcome }));
+  }
+
+  #audited(executionId: string, status: TerminalRecord['status']): Promise<AuditEntry | undefined> {
+    return new Promise((resolve) => {
+      this.#ending.set(executionId, resolve);
+      this.#report({ kind: 'ending', executionId, status });
+    });
   }
 
   async #stop(): Promise<void> {

@@ -1,6 +1,8 @@
 import type { SpanContext } from '@opentelemetry/api';
 import type { MessagePort } from 'node:worker_threads';
+import type { AuditEntry } from '#libs/audit';
 import type { ErrorCode } from '#libs/kernel';
+import type { TerminalRecord } from '../records/terminal-writes.js';
 import type { AbortReason } from '../run/outcome.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import type { RunOrder } from './run-order.js';
@@ -28,6 +30,8 @@ export type ThreadOrder =
   | { kind: 'cancel'; executionId: string; reason: AbortReason }
   | { kind: 'fence'; executionId: string }
   | { kind: 'fail'; executionId: string; error: CarriedError }
+  /** What the trail says of a run's end. */
+  | { kind: 'audited'; executionId: string; entry: AuditEntry | undefined }
   | { kind: 'flush'; id: number }
   | { kind: 'metrics'; id: number }
   | { kind: 'stop' };
@@ -44,5 +48,7 @@ export type ThreadReport =
   /** It takes runs; the id is that of its spill folder. */
   | { kind: 'ready'; instanceId: string }
   | { kind: 'child'; child: ChildNotice }
+  /** A run is about to end, and its end stands in the trail. */
+  | { kind: 'ending'; executionId: string; status: TerminalRecord['status'] }
   | { kind: 'ended'; outcome: TerminalOutcome }
   | { kind: 'answer'; id: number; value: unknown };

@@ -1,5 +1,7 @@
 import { trace, context, type SpanContext } from '@opentelemetry/api';
+import type { AuditEntry } from '#libs/audit';
 import type { RunFacts } from '../instance/run-facts.js';
+import type { TerminalRecord } from '../records/terminal-writes.js';
 import type { AbortReason } from '../run/outcome.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import { carried } from './carried-error.js';
@@ -63,6 +65,11 @@ export class ThreadRun implements HostedRun {
     } finally {
       facts?.memory?.release();
     }
+  }
+
+  /** What the trail says of this end. */
+  async audited(status: TerminalRecord['status']): Promise<AuditEntry | undefined> {
+    return await this.facts?.trail?.ended(status);
   }
 
   /** The thread reports its end, or is gone. */

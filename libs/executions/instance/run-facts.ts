@@ -3,7 +3,7 @@ import type { TemplateClosure } from '#libs/templates';
 import type { TypedValue } from '#libs/typesystem';
 import type { ChildStream } from '../family/child-stream.js';
 import type { Lineage } from '../family/lineage.js';
-import type { RunTrail } from '../records/run-trail.js';
+import type { EndTrail } from '../records/run-trail.js';
 import type { DependencyGraph } from '../scheduling/dependency-graph.js';
 import type { FamilyPermits } from '../scheduling/family-permits.js';
 import type { MemoryReservation } from '../staging/memory-budget.js';
@@ -31,7 +31,7 @@ export interface RunFacts {
   memory: MemoryReservation | undefined;
   /** As the row's INSERT has read them. */
   sources: ReadonlyMap<string, string>;
-  trail?: RunTrail | undefined;
+  trail?: EndTrail | undefined;
   resultTtlSeconds?: number;
   resultPageRows?: number;
 }

@@ -8,13 +8,15 @@ import { wireColumn, type DataReady, type UnnumberedEvent } from './run-events.j
 import type { RunServices } from './run-services.js';
 import type { RunState } from './run-state.js';
 
+const STATUSES = { success: 'SUCCESS', failed: 'FAILED', aborted: 'ABORTED' } as const;
+
 /** How a run ended, for whoever waits for it. */
 export interface TerminalOutcome {
   executionId: string;
   status: 'SUCCESS' | 'FAILED' | 'ABORTED';
   /** Of a FAILED run, and of one whose end this instance could not record. */
   failure?: FailureRecord;
-  /** The end is not in the row, nor in the trail: somebody else has written it, or will. */
+  /** The end is not in the trail: somebody else has written the row, or will. */
   unrecorded?: true;
   reason?: AbortReason;
   /** Of a run with a caller node; rows are read from the result. */
@@ -52,11 +54,13 @@ export class RunEnding {
   async write(outcome: Outcome, dataReady: DataReady | undefined): Promise<TerminalOutcome> {
     const { plan, log, stats } = this.state;
     if (outcome.kind === 'fenced') return this.#fenced();
+    const status = STATUSES[outcome.kind];
+    const audited = await plan.trail?.ended(status);
     if (outcome.kind !== 'success') stats.abortRest();
     const at = this.state.now();
     const events = log.prepare(this.#events(outcome, at, dataReady));
-    const { status, ...rest } = this.#record(outcome, at, [...log.unsavedInTable(), ...events], dataReady);
-    const record = { status, ...rest, audited: plan.trail?.ended(status) };
+    const unsaved = [...log.unsavedInTable(), ...events];
+    const record = { ...this.#record(outcome, at, unsaved, dataReady), audited };
     this.state.ended = true;
     this.services.progress.forget(this.state);
     const result = await this.services.terminal.write(record);
@@ -64,7 +68,7 @@ export class RunEnding {
     this.services.hub.seal(log, events);
     return {
       executionId: plan.executionId,
-      status: record.status,
+      status,
       ...(outcome.kind === 'failed' ? { failure: outcome.error } : {}),
       ...(outcome.kind === 'aborted' ? { reason: outcome.reason } : {}),
       ...(dataReady && outcome.kind === 'success' ? { dataReady, ...this.#rows() } : {}),
@@ -102,7 +106,7 @@ export class RunEnding {
     const stored = outcome.kind === 'success' && dataReady ? delivered?.stored : undefined;
     return {
       executionId: plan.executionId,
-      status: outcome.kind === 'success' ? 'SUCCESS' : failed ? 'FAILED' : 'ABORTED',
+      status: STATUSES[outcome.kind],
       completedAt: at.toISOString(),
       durationMs: plan.clock.elapsedMs(),
       failedNodeId: failed?.nodeId ?? null,

@@ -4,7 +4,7 @@ import type { TemplateClosure } from '#libs/templates';
 import type { TypedValue } from '#libs/typesystem';
 import type { ChildStream } from '../family/child-stream.js';
 import type { Lineage } from '../family/lineage.js';
-import type { RunTrail } from '../records/run-trail.js';
+import type { EndTrail } from '../records/run-trail.js';
 import type { DependencyGraph } from '../scheduling/dependency-graph.js';
 import type { FamilyPermits } from '../scheduling/family-permits.js';
 import type { MemoryReservation } from '../staging/memory-budget.js';
@@ -40,5 +40,5 @@ export interface RunPlan {
   readonly stream?: ChildStream | undefined;
   /** The datasources of its nodes that the workspace saw at launch, each with the stamp of its row. */
   readonly sources: ReadonlyMap<string, string>;
-  readonly trail?: RunTrail | undefined;
+  readonly trail?: EndTrail | undefined;
 }
