@@ -1,4 +1,5 @@
 import { DriverFailure } from '../driver-failure.js';
+import { listenAnew, onSilence } from '../silence.js';
 import type { ExecuteCommand, FieldPacket, Mysql2, RawConnection, RowPacket, Statement } from './client.js';
 import { mysqlFailure } from './failure.js';
 
@@ -80,12 +81,13 @@ export class MysqlSession {
   }
 
   resume(): void {
+    if (this.#paused) listenAnew(this.#raw.stream);
     this.#paused = false;
     if (!this.#lost) this.#raw.resume();
   }
 
   onSilence(milliseconds: number): void {
-    this.#raw.stream.setTimeout(milliseconds, () => {
+    onSilence(this.#raw.stream, milliseconds, () => {
       if (this.#waiting.size === 0 || this.#paused) return;
       this.#lose(
         new DriverFailure('connection', `The server sent nothing for ${milliseconds} ms.`, { driverCode: 'ETIMEDOUT' }),

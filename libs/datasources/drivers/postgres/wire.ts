@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 
 import { DriverFailure } from '../driver-failure.js';
+import { listenAnew, onSilence } from '../silence.js';
 import { asConnectionFailure } from '../tcp.js';
 import { MESSAGE, readErrorFields } from './messages.js';
 
@@ -83,6 +84,7 @@ export class PostgresWire {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
+    listenAnew(this.#socket);
     this.#socket.resume();
   }
 
@@ -115,7 +117,7 @@ export class PostgresWire {
   }
 
   onSocketTimeout(milliseconds: number): void {
-    this.#socket.setTimeout(milliseconds, () => {
+    onSilence(this.#socket, milliseconds, () => {
       if (!this.#consumer || this.#paused) return;
       this.#close(
         new DriverFailure('connection', `The server sent nothing for ${milliseconds} ms.`, { driverCode: 'ETIMEDOUT' }),
