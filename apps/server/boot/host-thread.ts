@@ -29,7 +29,7 @@ async function serve({ configuration: carried, birth, store, version }: HostThre
   const bus = new InvalidationBus(stores.transient, log);
   const place = ExecutionPlace.within({
     threads: birth.threads,
-    memory: new SharedMemory(birth.memory),
+    memory: new SharedMemory(birth.memory, birth.lentHere),
     board: new RemotePermits(birth.permits),
     childBegan: (child) => report({ kind: 'child', child }),
     childEnded: (outcome) => report({ kind: 'ended', outcome }),

@@ -3,7 +3,7 @@ import type { Logger } from '#libs/kernel';
 import type { RunFacts } from '../instance/run-facts.js';
 import type { RunRegistry } from '../instance/run-registry.js';
 import type { TerminalRecord } from '../records/terminal-writes.js';
-import type { SharedMemory } from '../staging/shared-memory.js';
+import { SharedMemory } from '../staging/shared-memory.js';
 import type { ThreadSource } from './execution-place.js';
 import type { ServedPermits } from './serve-permits.js';
 import type { ThreadOrder, ThreadReport } from './thread-messages.js';
@@ -39,13 +39,15 @@ export class HostThread {
     const { port1, port2 } = new MessageChannel();
     around.permits.serve(port1);
     const { source, memory } = around;
-    this.#worker = source.spawn({ permits: port2, memory: memory.buffer, threads: source.count });
+    const lentHere = SharedMemory.account();
+    this.#worker = source.spawn({ permits: port2, memory: memory.buffer, lentHere, threads: source.count });
     this.#worker.on('message', (report: ThreadReport) => this.#hear(report));
     this.#worker.on('error', (error) => this.around.logger.error('execution.host_thread_failed', { error }));
     // A thread that dies inside a statement of the engine ends only when that returns; its ports close at once.
     port1.on('close', () => this.#die(undefined));
     this.#worker.on('exit', (code) => {
       this.#exited = true;
+      memory.giveBack(lentHere);
       this.#die(code);
     });
   }

@@ -20,6 +20,8 @@ export interface ThreadBirth {
   permits: MessagePort;
   /** Numbers that all threads of the process share. */
   memory: SharedArrayBuffer;
+  /** Where this thread counts what it has lent by itself. */
+  lentHere: SharedArrayBuffer;
   /** Threads that run executions, this one included. */
   threads: number;
 }

@@ -108,7 +108,7 @@ export class ExecutionInstance implements ChildHost {
     this.#memory = membership?.memory ?? new SharedMemory();
     this.runs = new RunRegistry(settings.runsPerInstance);
     this.spill = new SpillFolders(settings.staging.spillDirectory, this.id);
-    this.#budget = new MemoryBudget(settings.staging.totalMemoryMb, this.#memory.lent);
+    this.#budget = new MemoryBudget(settings.staging.totalMemoryMb, this.#memory.lent, this.#memory.lentHere);
     this.#guards = memoryGuards(this.#memory, this.#budget, settings.staging.overrunMb, this.logger);
     this.staging = this.stagingWith({});
     this.#tables = new TableLogWriter(table, problem('Events were not written to the table.'), (s) =>

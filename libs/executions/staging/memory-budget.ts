@@ -26,6 +26,8 @@ export class MemoryBudget {
     readonly totalMb: number,
     /** Megabytes lent; shared by the threads of a process that run executions. */
     private readonly lent: Int32Array = new Int32Array(1),
+    /** Of these, what this thread has lent. */
+    private readonly lentHere: Int32Array = new Int32Array(1),
   ) {}
 
   get leftMb(): number {
@@ -46,7 +48,9 @@ export class MemoryBudget {
       const share = Math.max(SMALLEST_ENGINE_MB, Math.floor(leftMb / SHARE_OF_WHAT_IS_LEFT));
       const mb = Math.min(limitMb, share);
       // Another thread may have lent some in between.
-      if (Atomics.compareExchange(this.lent, 0, lentMb, lentMb + mb) === lentMb) return this.#reservation(mb);
+      if (Atomics.compareExchange(this.lent, 0, lentMb, lentMb + mb) !== lentMb) continue;
+      Atomics.add(this.lentHere, 0, mb);
+      return this.#reservation(mb);
     }
   }
 
@@ -55,8 +59,10 @@ export class MemoryBudget {
     return {
       mb,
       release: () => {
-        if (held) Atomics.sub(this.lent, 0, mb);
+        if (!held) return;
         held = false;
+        Atomics.sub(this.lentHere, 0, mb);
+        Atomics.sub(this.lent, 0, mb);
       },
     };
   }
