@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
@@ -62,6 +63,8 @@ export class LakeDrivers extends FurtherDrivers {
 
   #source(options: LakeOptions, login: SourceLogin, context: DriverContext, shared: SharedEngineParts): LakeSource {
     const { datasource } = login;
+    // Of this source alone: with another endpoint or credential the same addresses may show other objects.
+    const place = randomUUID();
     const maxFiles = this.config.get('datapipelines.lake.max-files-per-table');
     const storage = new S3Storage(options, login, this.egress);
     const copies = new MirroredCopies(storage, this.#mirror, {
@@ -86,7 +89,7 @@ export class LakeDrivers extends FurtherDrivers {
     return new LakeSource(
       {
         refreshMs: this.config.get('datapipelines.lake.mirror-refresh-seconds') * 1000,
-        parts: () => this.#parts(options, context, shared, resolverFor),
+        parts: () => this.#parts(options, context, shared, { storage: place, resolverFor }),
         object: (bucket, key, most, signal) => storage.read(bucket, key, most, signal),
         storageAnswers: (tables, signal) => answers(storage, tables, signal),
       },
@@ -101,11 +104,11 @@ export class LakeDrivers extends FurtherDrivers {
     { memoryMb, threads, temporaryDirectory, attachments }: LakeOptions,
     context: DriverContext,
     { calls }: SharedEngineParts,
-    resolverFor: EngineParts['resolverFor'],
+    own: Pick<EngineParts, 'storage' | 'resolverFor'>,
   ): Promise<EngineParts> {
     return {
       calls,
-      resolverFor,
+      ...own,
       memoryMb,
       threads: threads ?? Math.min(4, availableParallelism()),
       spillFolder:

@@ -17,6 +17,8 @@ import { makeViews, releaseFiles, type MadeView } from './views.js';
 
 export interface EngineParts {
   calls: NativeCalls;
+  /** Whose storage it reads: the address of a bucket object may be another object's to another datasource. */
+  storage: string;
   /** Prepares the engine for its storage, and says who finds the files of its tables. */
   resolverFor(engine: OpenEngine): Promise<TableResolver>;
   memoryMb: number;
@@ -150,7 +152,7 @@ async function prepare(
     });
     const views = await makeViews({ instance, calls, resolver, signal }, tables);
     try {
-      await runAll(session, [...registryCopy(views), ...global(closing(views))], signal);
+      await runAll(session, [...registryCopy(views, parts.storage), ...global(closing(views))], signal);
     } catch (error) {
       releaseFiles(views);
       throw error;
@@ -169,7 +171,7 @@ function closing(views: readonly MadeView[]): string[] {
 }
 
 /** The registry as the engine was built from it, for introspection and statistics. */
-function registryCopy(views: readonly MadeView[]): string[] {
+function registryCopy(views: readonly MadeView[], storage: string): string[] {
   const rows = views.map(({ table, scan, problem }) => {
     const cells = [
       writeJson([...table.namespace]),
@@ -177,6 +179,7 @@ function registryCopy(views: readonly MadeView[]): string[] {
       table.format,
       table.partitionColumn,
       scan?.files,
+      storage,
       scan?.statistics && writeJson({ ...scan.statistics }),
       problem,
     ];
@@ -184,7 +187,7 @@ function registryCopy(views: readonly MadeView[]): string[] {
   });
   return [
     'CREATE SCHEMA memory.__dp',
-    `CREATE TABLE ${REGISTRY_COPY} (namespace VARCHAR, name VARCHAR, format VARCHAR, partition_column VARCHAR, files VARCHAR, statistics VARCHAR, problem VARCHAR)`,
+    `CREATE TABLE ${REGISTRY_COPY} (namespace VARCHAR, name VARCHAR, format VARCHAR, partition_column VARCHAR, files VARCHAR, storage VARCHAR, statistics VARCHAR, problem VARCHAR)`,
     ...(rows.length > 0 ? [`INSERT INTO ${REGISTRY_COPY} VALUES ${rows.join(', ')}`] : []),
   ];
 }

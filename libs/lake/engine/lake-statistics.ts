@@ -23,17 +23,17 @@ type Told = Pick<TableStatisticsView, 'row_estimate' | 'stats_source' | 'columns
 
 /** What the footers of a table's files say, or the manifests of an Iceberg table. */
 export class LakeStatistics {
-  /** By the files and the columns they are read as. */
+  /** By the storage, its files and the columns they are read as. */
   readonly #footers = new Map<string, { until: number; told: Told }>();
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   readonly read: StatisticsReading = async (query, { namespace, name, partitionColumn }, columns) => {
     const [table] = await query(
-      `SELECT files, format, statistics FROM ${REGISTRY_COPY} WHERE namespace = CAST($1 AS VARCHAR) AND name = CAST($2 AS VARCHAR)`,
+      `SELECT files, format, statistics, storage FROM ${REGISTRY_COPY} WHERE namespace = CAST($1 AS VARCHAR) AND name = CAST($2 AS VARCHAR)`,
       [JSON.stringify(namespace), name],
     );
-    const [files, format, counted] = table ?? [];
+    const [files, format, counted, storage] = table ?? [];
     const partition = partitionColumn ?? null;
     const indexes =
       partition === null
@@ -42,13 +42,18 @@ export class LakeStatistics {
     const told = async (): Promise<Told> => {
       if (counted != null) return manifestStatistics(counted, columns);
       if (files == null || files === '[]' || format !== 'parquet') return unknown(columns);
-      return await this.#ofFooters(query, files, columns);
+      return await this.#ofFooters(query, storage ?? null, files, columns);
     };
     return { ...(await told()), indexes, partition_column: partition };
   };
 
-  async #ofFooters(query: CatalogQuery, files: string, columns: readonly CatalogColumn[]): Promise<Told> {
-    const key = JSON.stringify([files, columns.map(({ name, sourceType }) => [name, sourceType])]);
+  async #ofFooters(
+    query: CatalogQuery,
+    storage: string | null,
+    files: string,
+    columns: readonly CatalogColumn[],
+  ): Promise<Told> {
+    const key = JSON.stringify([storage, files, columns.map(({ name, sourceType }) => [name, sourceType])]);
     const known = this.#footers.get(key);
     if (known && known.until > this.now()) return known.told;
     const told = await footerStatistics(query, files, columns);
