@@ -5,7 +5,7 @@ import { isStamp } from './wire-stamp.js';
 
 /** What a place may hold of a key: a text of another kind is no cursor of ours, and the database is not asked about it. */
 const KINDS = {
-  text: () => true,
+  text: (text: string) => !text.includes('\0'),
   uuid: isUuid,
   timestamptz: isStamp,
   int: (text: string) => /^[1-9]\d{0,8}$/.test(text),

@@ -94,6 +94,7 @@ describe('pages by key', () => {
   });
 
   it.each<[SortKey['kind'], string]>([
+    ['text', 'a\0b'],
     ['timestamptz', '2026-02-31T00:00:00Z'],
     ['timestamptz', '-infinity'],
     ['timestamptz', ''],
