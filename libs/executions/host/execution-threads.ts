@@ -9,7 +9,7 @@ import type { SharedMemory } from '../staging/shared-memory.js';
 import type { ThreadSource } from './execution-place.js';
 import { HostThread, type ThreadSurroundings } from './host-thread.js';
 import { ServedPermits } from './serve-permits.js';
-import type { ThreadRun } from './thread-run.js';
+import { ThreadRun } from './thread-run.js';
 
 const RESPAWN_MS = 500;
 const METRICS_MS = 1000;
@@ -54,11 +54,18 @@ export class ExecutionThreads {
     await Promise.all(Array.from({ length: this.options.source.count }, () => this.#spawn().ready));
   }
 
-  /** The run of a row that was just inserted, in the thread with the least to do. */
+  /** The run of a row that was just inserted, in the thread with the least to do; while there is none it is lost at once. */
   run(facts: RunFacts): ThreadRun {
     const [first, ...others] = this.#threads;
-    if (!first) throw new PenstockError('pipeline.execution.aborted', { details: { reason: 'host_thread_lost' } });
+    if (!first) return this.#without(facts);
     return others.reduce((least, thread) => (thread.load < least.load ? thread : least), first).order(facts);
+  }
+
+  /** Its row stands already: somebody has to end it, and not the sweep after minutes. */
+  #without(facts: RunFacts): ThreadRun {
+    const run = ThreadRun.ordered(facts, () => undefined);
+    this.#track(this.#end(run));
+    return run;
   }
 
   /** Dead threads whose last native call has not returned. */
@@ -105,12 +112,14 @@ export class ExecutionThreads {
     this.#threads.delete(thread);
     this.#dead.add(thread);
     logger.error('A thread for executions is gone.', { executions: lost.length });
+    // One that died at its birth would otherwise be born again at once, for ever.
+    const lived = thread.instanceId !== undefined;
+    if (lived && !this.#stopped) this.#spawn();
     // Children first: a watcher of the parent then finds the whole family ended.
     for (const run of [...lost].reverse()) await this.#end(run);
     if (thread.instanceId !== undefined) await new SpillFolders(spillDirectory, thread.instanceId).removeOwn();
-    if (this.#stopped) return;
-    // One that dies at its birth would otherwise be born again at once, for ever.
-    if (thread.instanceId === undefined) await delay(RESPAWN_MS);
+    if (lived || this.#stopped) return;
+    await delay(RESPAWN_MS);
     if (!this.#stopped) this.#spawn();
   }
 
