@@ -1,15 +1,3 @@
-/** A page by position, already clamped by the door (03 §2: `offset` 0.., `limit` 1..200). */
-export interface OffsetPage {
-  offset: number;
-  limit: number;
-}
-
-/** One page and the number of rows the caller can see in all. */
-export interface Listing<T> {
-  items: T[];
-  total: number;
-}
-
 /**
  * A page by key (03 §12): `first` with `after`, or `last` with `before`.
  * The cursors are opaque texts here; the door encodes and decodes the sort keys in them.
