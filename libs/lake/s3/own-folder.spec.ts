@@ -36,7 +36,23 @@ describe('the folder of copies of one process', () => {
 
   it('is taken over from a process of before that had our number, as the first of every container has', async () => {
     ownedBy(folder, hostname(), process.pid);
+    const before = new Date(Date.now() - process.uptime() * 1000 - 1000);
+    utimesSync(join(folder, '.owner'), before, before);
     expect(await ownFolder(folder)).toBe(folder);
+  });
+
+  it('stays with another thread of this process, which a thread knows by nothing else', async () => {
+    ownedBy(folder, hostname(), process.pid);
+    expect(await ownFolder(folder)).toBe(join(folder, '.process-1'));
+  });
+
+  it('is taken over by one of many that come at once', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      rmSync(folder, { recursive: true });
+      ownedBy(folder, hostname(), 2 ** 22 + 1);
+      const all = await Promise.all(Array.from({ length: 6 }, () => ownFolder(folder)));
+      expect(new Set(all).size).toBe(6);
+    }
   });
 
   it('stays with a process of another machine until it has given no sign of life for long', async () => {

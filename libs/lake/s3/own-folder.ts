@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { link, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,9 +12,6 @@ const SIGN_OF_LIFE_MS = 60_000;
 /** An owner that gave no sign for this long is gone, wherever it ran. */
 const GONE_MS = 600_000;
 
-/** Folders that this process holds: a namesake of ours in the file may be a process of before, with our number. */
-const held = new Set<string>();
-
 /**
  * A folder for this process alone: the given one, or one inside it when another process has that. Two that shared one
  * would count its bytes twice and remove what the other reads. The process holds it until it ends; folders of processes
@@ -24,7 +21,6 @@ export async function ownFolder(folder: string): Promise<string> {
   for (let number = 0; ; number += 1) {
     const candidate = number === 0 ? folder : join(folder, `${OTHERS}${number}`);
     if (!(await claimed(candidate))) continue;
-    held.add(candidate);
     setInterval(() => void signOfLife(candidate), SIGN_OF_LIFE_MS).unref();
     await removeLeft(folder, candidate);
     return candidate;
@@ -41,37 +37,55 @@ async function claimed(folder: string): Promise<boolean> {
   await mkdir(folder, { recursive: true });
   const owner = join(folder, OWNER);
   const mine = join(folder, `${OWNER}-${randomUUID()}`);
-  await writeFile(mine, writeJson({ host: hostname(), pid: String(process.pid) }));
+  await writeFile(mine, writeJson({ host: hostname(), pid: String(process.pid), claim: randomUUID() }));
   try {
-    if (await isGone(folder)) {
-      // Of two that see it gone, one moves it away.
-      const away = join(folder, `${OWNER}-${randomUUID()}`);
-      await rename(owner, away).then(() => rm(away, { force: true }), ignoreMissing);
-    }
-    return await link(mine, owner).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'EEXIST') return false;
-        throw error;
-      },
-    );
+    const gone = await goneOwner(owner);
+    if (gone !== undefined) await removeOwner(owner, gone, mine);
+    return await linked(mine, owner);
   } finally {
     await rm(mine, { force: true });
   }
 }
 
-async function isGone(folder: string): Promise<boolean> {
-  const owner = join(folder, OWNER);
+/** False when somebody has made it already. */
+async function linked(file: string, as: string): Promise<boolean> {
+  return await link(file, as).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+}
+
+/** What an owner that is gone has left; undefined when there is none, or it is alive. */
+async function goneOwner(owner: string): Promise<string | undefined> {
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(owner, 'utf8'), stat(owner)]);
-    if (Date.now() - mtimeMs > GONE_MS) return true;
-    const said = readJson(text);
-    if (!isJsonObject(said) || said['host'] !== hostname()) return false;
-    const pid = Number(said['pid']);
-    return pid === process.pid ? !held.has(folder) : !runs(pid);
+    return isGone(text, mtimeMs) ? text : undefined;
   } catch (error) {
     ignoreMissing(error);
-    return false;
+    return undefined;
+  }
+}
+
+function isGone(text: string, mtimeMs: number): boolean {
+  if (Date.now() - mtimeMs > GONE_MS) return true;
+  const said = readJson(text);
+  if (!isJsonObject(said) || said['host'] !== hostname()) return false;
+  const pid = Number(said['pid']);
+  // A namesake from before this process began; whatever is younger another thread of it may hold.
+  return pid === process.pid ? mtimeMs < Date.now() - process.uptime() * 1000 : !runs(pid);
+}
+
+/** Of all that see it gone one removes it, and only as long as it is that one still: another may have come and gone between. */
+async function removeOwner(owner: string, gone: string, mine: string): Promise<void> {
+  const turn = `${owner}-${createHash('sha256').update(gone).digest('hex')}`;
+  if (!(await linked(mine, turn))) return;
+  try {
+    if ((await goneOwner(owner)) === gone) await rm(owner, { force: true });
+  } finally {
+    await rm(turn, { force: true });
   }
 }
 
