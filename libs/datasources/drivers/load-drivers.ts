@@ -37,6 +37,7 @@ export async function loadDrivers(
     memoryMb: config.get('datapipelines.staging.max-memory-mb'),
     threads: config.get('datapipelines.staging.threads'),
     temporaryDirectory: join(config.get('datapipelines.staging.spill-directory'), 'penstock-datasources'),
+    besideThreads: config.get('datapipelines.executor.host') === 'threads',
   };
   const instances = new DuckdbInstances(limits, calls);
   const drivers = [

@@ -246,6 +246,20 @@ describe('DuckDB', () => {
     await connection.close();
   });
 
+  it('a file that threads of this process open too is opened by none of them to write: two engines would lose rows', async () => {
+    const file = join(folder, 'threads.duckdb');
+    (await instances.share('one', file, false)).release();
+    const limits = { memoryMb: 64, threads: 1, temporaryDirectory: join(folder, 'spill'), besideThreads: true };
+    const [one, other] = [new DuckdbInstances(limits, calls), new DuckdbInstances(limits, calls)];
+    await expect(one.share('one', file, false)).rejects.toMatchObject({
+      kind: 'connection',
+      driverCode: 'THREADS_READ_ONLY',
+    });
+    const readers = [await one.share('one', file, true), await other.share('one', file, true)];
+    readers.forEach((reader) => reader.release());
+    (await one.share('one', null, false)).release();
+  });
+
   it('a missing file and a foreign one are connection failures and are not kept', async () => {
     await expect(instances.share('gone', join(folder, 'gone.duckdb'), true)).rejects.toMatchObject({
       kind: 'connection',

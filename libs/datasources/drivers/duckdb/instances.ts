@@ -9,6 +9,8 @@ export interface DuckdbLimits {
   threads: number;
   /** An absolute folder; the engine's own default is relative to the working directory. */
   temporaryDirectory: string;
+  /** Other threads of the process open files too, and know nothing of ours: then nobody opens one to write. */
+  besideThreads?: boolean;
 }
 
 /** A share in an engine; the engine closes when the last share is given back. */
@@ -25,7 +27,8 @@ interface Entry {
 
 /**
  * One engine per canonical file per process: DuckDB would open a file twice and let two engines write over each other
- * (06 §2). In-memory databases are one per datasource.
+ * (06 §2). In-memory databases are one per datasource. Where threads run executions each has engines of its own, so files
+ * are open for reading only.
  */
 export class DuckdbInstances {
   readonly #limits: DuckdbLimits;
@@ -40,6 +43,13 @@ export class DuckdbInstances {
 
   /** `file` is the canonical path, or null for memory, which then belongs to `owner`. */
   async share(owner: string, file: string | null, readOnly: boolean): Promise<DuckdbShare> {
+    if (file !== null && !readOnly && this.#limits.besideThreads === true) {
+      throw new DriverFailure(
+        'connection',
+        'With datapipelines.executor.host=threads a DuckDB file can only be read: make the datasource read-only.',
+        { driverCode: 'THREADS_READ_ONLY' },
+      );
+    }
     const key = file ?? `:memory:${owner}`;
     let entry = this.#entries.get(key);
     if (entry && entry.readOnly && !readOnly) {
