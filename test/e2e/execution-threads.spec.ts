@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { join } from 'node:path';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ApiClient } from '../fixtures/api-client.js';
 import { oneNodePipeline, releasedPipeline, releasedTemplate } from '../fixtures/authoring.js';
@@ -28,7 +30,14 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
   let author: ApiClient;
 
   beforeAll(async () => {
-    deployment = await Deployment.start({ redis, env: THREADS });
+    const declared = join(mkdtempSync(join(tmpdir(), 'penstock-declared-')), 'datasources.yaml');
+    writeFileSync(declared, 'datasources: []\n');
+    deployment = await Deployment.start({
+      redis,
+      env: { ...THREADS, DATAPIPELINES_BOOTSTRAP_DATASOURCES_FILE: declared },
+    });
+    // Read at the boot, by the server alone: a thread that is born later needs it no more.
+    rmSync(dirname(declared), { recursive: true });
     author = deployment.author;
     scene = await RunScene.build(deployment);
     const file = join(deployment.files, 'texts.sqlite');
@@ -162,6 +171,7 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
       return (await Promise.all(runs.map((id) => scene.ended(id)))).every((status) => status === 'SUCCESS');
     });
     expect((await author.call('GET', '/health')).status).toBe(200);
+    expect(deployment.server.output).not.toContain('datasources file');
   });
 
   it('are counted together in the metrics of the process', async () => {

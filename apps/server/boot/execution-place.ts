@@ -19,7 +19,11 @@ export function executionPlace(configuration: Configuration, stores: Stores, ver
   const threads = configuration.get('datapipelines.executor.host-threads');
   // One for each thread, and one for what the server itself asks of engines.
   const calls = Math.floor(configuration.get('datapipelines.staging.max-concurrent-calls') / (threads + 1));
-  const shared = configuration.carried({ 'datapipelines.staging.max-concurrent-calls': Math.max(1, calls) });
+  const shared = configuration.carried({
+    'datapipelines.staging.max-concurrent-calls': Math.max(1, calls),
+    // What the server declares at its boot is no business of a thread, which may be born at any time.
+    'datapipelines.bootstrap.datasources-file': undefined,
+  });
   const heapMb = configuration.get('datapipelines.executor.host-thread-heap-mb');
   return ExecutionPlace.with({
     count: threads,
