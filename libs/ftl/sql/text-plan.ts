@@ -22,10 +22,14 @@ export interface TextPlan {
 /** Tokens that can hold no bind: a marker ends a word and a number. */
 const PLAIN: ReadonlySet<SqlToken['kind']> = new Set(['whitespace', 'word', 'number', 'punctuation']);
 
-/** Most plans kept, of texts no longer than this many characters: what warm templates print, a few megabytes at most. */
-const KEPT = 128;
+/** Characters of the longest text whose plan is kept. */
 const KEPT_CHARS = 32_768;
+/** Of all plans that are kept together; a renderer's heap is sixteen times that. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+/** What one step takes with its token and those before it (measured on texts of literals only). */
+const STEP_BYTES = 160;
 const kept = new Map<string, TextPlan>();
+let keptBytes = 0;
 
 /**
  * The plan of a text. Renders of one template differ in their values, which stand as markers: equal texts are lexed and
@@ -36,12 +40,28 @@ export function textPlan(dialect: Dialect, text: string): TextPlan {
   const key = `${dialect}\n${text}`;
   const found = kept.get(key);
   // The one that was asked for last goes last.
-  if (found) kept.delete(key);
+  if (found) drop(key, found);
   const plan = found ?? planned(dialect, text);
   kept.set(key, plan);
-  const [oldest] = kept.keys();
-  if (kept.size > KEPT && oldest !== undefined) kept.delete(oldest);
+  keptBytes += bytesOf(key, plan);
+  for (const [oldest, old] of kept) {
+    if (keptBytes <= KEPT_BYTES) break;
+    drop(oldest, old);
+  }
   return plan;
+}
+
+/** What is kept now, by the estimate that bounds it. */
+export const keptPlans = (): { plans: number; bytes: number } => ({ plans: kept.size, bytes: keptBytes });
+
+function drop(key: string, plan: TextPlan): void {
+  kept.delete(key);
+  keptBytes -= bytesOf(key, plan);
+}
+
+/** The text stands in its key and once more, cut into pieces. */
+function bytesOf(key: string, { steps }: TextPlan): number {
+  return 4 * key.length + STEP_BYTES * steps.length;
 }
 
 function planned(dialect: Dialect, text: string): TextPlan {

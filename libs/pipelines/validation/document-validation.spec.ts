@@ -287,6 +287,14 @@ describe('size', () => {
     expect(failures[0]).toMatchObject({ path: 'nodes[0].depends_on[0]' });
   });
 
+  it('reads a text of a quarter of a megabyte once, however many nodes run it', async () => {
+    // Read for each node, it held the process for minutes, and other servers swept its runs as lost.
+    const nodes = Array.from({ length: 1000 }, (_, index) =>
+      node({ id: `n${index}`, template: template('t/large.sql'), output: { target: 'tempdb', table: `t${index}` } }),
+    );
+    expect(await bench.judge(pipeline({ nodes }))).toEqual([]);
+  }, 20_000);
+
   it('judges a thousand nodes, each waiting for all before it, without a deep stack', async () => {
     const nodes = Array.from({ length: 1000 }, (_, index) =>
       node({

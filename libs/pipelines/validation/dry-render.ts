@@ -1,16 +1,17 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Configuration, isPenstockError } from '#libs/kernel';
 import type { PolicyNames, RenderOutcome } from '#libs/ftl';
 import { saveFailure, TemplateRenderer, refKey } from '#libs/templates';
-import { bindStatement, type TypedValue } from '#libs/typesystem';
+import { bindStatement, type Dialect, type TypedValue } from '#libs/typesystem';
 import type { Notes } from '../document/notes.js';
 import { TEMPDB } from '../document/pipeline-document.js';
 import type { ReadNode } from '../document/read-nodes.js';
 import { unorderedAdvice } from './context-keys.js';
 import type { DryContexts, DryScope } from './dry-scope.js';
 import type { RenderableNode } from './registry-rules.js';
-import { EngineStatementParser } from './statement-parser.js';
-import { isParsedByEngine, statementDefect } from './statement-rules.js';
+import { EngineStatementParser, type EngineVerdict } from './statement-parser.js';
+import { isParsedByEngine, statementDefect, statementFacts, type StatementFacts } from './statement-rules.js';
 
 /** Renders under way at once; the pool's queue belongs to running pipelines too. */
 const CONCURRENCY = 8;
@@ -23,6 +24,8 @@ interface Rendering {
   contexts: DryContexts;
   nodes: RenderableNode[];
   outcomes: RenderOutcome[];
+  /** What came out, each text once. */
+  statements: Map<string, StatementFacts>;
   /** The budget ended first. */
   exhausted: boolean;
 }
@@ -55,7 +58,9 @@ export class DryRender {
     }
     await concurrently(renderings, (rendering) => this.#render(rendering, now, budget));
     for (const rendering of renderings) reportRenders(rendering, scope, notes);
-    return this.#judgeStatements(renderings, notes);
+    const tables = await this.#judgeStatements(renderings, budget, notes);
+    for (const rendering of renderings) reportBudget(rendering, notes);
+    return tables;
   }
 
   async #scan(rendering: Rendering, names: PolicyNames, budget: AbortSignal, notes: Notes): Promise<void> {
@@ -98,32 +103,61 @@ export class DryRender {
     }
   }
 
-  async #judgeStatements(renderings: readonly Rendering[], notes: Notes): Promise<Map<ReadNode, readonly string[]>> {
-    const tables = new Map<ReadNode, readonly string[]>();
-    const statements = renderings.flatMap((rendering) => {
+  /** What came out, text by text: a save may print megabytes, and others are served between two of them. */
+  async #judgeStatements(
+    renderings: readonly Rendering[],
+    budget: AbortSignal,
+    notes: Notes,
+  ): Promise<Map<ReadNode, readonly string[]>> {
+    const factsOf = rememberingFacts();
+    for (const rendering of renderings) {
       const { dialect } = rendering.nodes[0]!;
-      const texts = new Set(rendering.outcomes.filter(isSuccess).map((outcome) => driverSql(dialect, outcome)));
-      return [...texts].filter((sql) => sql !== undefined).map((sql) => ({ rendering, dialect, sql }));
-    });
-    const parsed = statements.filter(({ dialect }) => isParsedByEngine(dialect));
-    const verdicts = await this.parser.parse(parsed.map(({ sql }) => sql));
-    const verdictOf = new Map(parsed.map((statement, index) => [statement, verdicts[index]]));
-    for (const statement of statements) {
-      const verdict = verdictOf.get(statement);
-      for (const { node, type } of statement.rendering.nodes) {
-        if (type === 'DQL' && node.source === TEMPDB && verdict?.tables) {
-          tables.set(node, [...new Set([...(tables.get(node) ?? []), ...verdict.tables])]);
-        }
-        const defect = statementDefect(type, statement.dialect, statement.sql, verdict);
-        if (!defect) continue;
-        notes.failOnce('pipeline.validation.statement_type_mismatch', `${node.path}.template`, defect.message, {
-          reason: defect.reason,
-          node_type: type,
+      for (const outcome of rendering.outcomes.filter(isSuccess)) {
+        await withinBudget(rendering, budget, async () => {
+          await setImmediate();
+          const sql = driverSql(dialect, outcome);
+          if (sql !== undefined) rendering.statements.set(sql, factsOf(dialect, sql));
         });
+      }
+    }
+    const verdicts = await this.#parsed(renderings);
+    const tables = new Map<ReadNode, readonly string[]>();
+    for (const { nodes, statements } of renderings) {
+      for (const [sql, facts] of statements) {
+        const verdict = isParsedByEngine(nodes[0]!.dialect) ? verdicts.get(sql) : undefined;
+        for (const { node, type } of nodes) {
+          if (type === 'DQL' && node.source === TEMPDB && verdict?.tables) {
+            tables.set(node, [...new Set([...(tables.get(node) ?? []), ...verdict.tables])]);
+          }
+          const defect = statementDefect(type, facts, verdict);
+          if (!defect) continue;
+          notes.failOnce('pipeline.validation.statement_type_mismatch', `${node.path}.template`, defect.message, {
+            reason: defect.reason,
+            node_type: type,
+          });
+        }
       }
     }
     return tables;
   }
+
+  async #parsed(renderings: readonly Rendering[]): Promise<Map<string, EngineVerdict>> {
+    const byEngine = renderings.filter(({ nodes }) => isParsedByEngine(nodes[0]!.dialect));
+    const texts = [...new Set(byEngine.flatMap(({ statements }) => [...statements.keys()]))];
+    const verdicts = await this.parser.parse(texts);
+    return new Map(texts.map((sql, index) => [sql, verdicts[index]!]));
+  }
+}
+
+/** Equal texts of one dialect are looked at once, however many nodes run them. */
+function rememberingFacts(): (dialect: Dialect, sql: string) => StatementFacts {
+  const known = new Map<string, StatementFacts>();
+  return (dialect, sql) => {
+    const key = `${dialect}\n${sql}`;
+    const facts = known.get(key) ?? statementFacts(dialect, sql);
+    known.set(key, facts);
+    return facts;
+  };
 }
 
 function group(nodes: readonly RenderableNode[], scope: DryScope): Rendering[] {
@@ -135,7 +169,7 @@ function group(nodes: readonly RenderableNode[], scope: DryScope): Rendering[] {
     const key = templateKey(node);
     const known = alike.get(key);
     if (known) known.nodes.push(node);
-    else alike.set(key, { nodes: [node], contexts, outcomes: [], exhausted: false });
+    else alike.set(key, { nodes: [node], contexts, outcomes: [], statements: new Map(), exhausted: false });
   }
   return [...groups.values()].flatMap((alike) => [...alike.values()]);
 }
@@ -181,7 +215,7 @@ async function concurrently<T>(items: readonly T[], work: (item: T) => Promise<v
   await Promise.all(Array.from({ length: CONCURRENCY }, lane));
 }
 
-function reportRenders({ nodes, outcomes, exhausted }: Rendering, { writers }: DryScope, notes: Notes): void {
+function reportRenders({ nodes, outcomes }: Rendering, { writers }: DryScope, notes: Notes): void {
   for (const { node, closure } of nodes) {
     const path = `${node.path}.template`;
     for (const { problem } of outcomes.filter(isFailed)) {
@@ -200,14 +234,18 @@ function reportRenders({ nodes, outcomes, exhausted }: Rendering, { writers }: D
         notes.failOnce(code, path, message, variable === undefined ? details : { ...details, variable });
       }
     }
-    if (exhausted) {
-      notes.failOnce(
-        'pipeline.validation.template_render_failed',
-        path,
-        'The dry renders of this save took too long together: simplify the templates, or split the pipeline.',
-        { template_id: closure.template.name, template_version: closure.template.version, reason: 'budget' },
-      );
-    }
+  }
+}
+
+function reportBudget({ nodes, exhausted }: Rendering, notes: Notes): void {
+  if (!exhausted) return;
+  for (const { node, closure } of nodes) {
+    notes.failOnce(
+      'pipeline.validation.template_render_failed',
+      `${node.path}.template`,
+      'The dry renders of this save took too long together: simplify the templates, or split the pipeline.',
+      { template_id: closure.template.name, template_version: closure.template.version, reason: 'budget' },
+    );
   }
 }
 

@@ -18,23 +18,31 @@ export function isParsedByEngine(dialect: Dialect): boolean {
   return dialect === 'DUCKDB' || dialect === 'LAKE';
 }
 
+/** What a text is by itself, whatever node runs it. Reading it takes a pass over all of its characters. */
+export interface StatementFacts {
+  lexed: ReturnType<typeof classifyStatement>;
+  /** A function of the engine that no node may call. */
+  engineFunction: string | undefined;
+}
+
+export function statementFacts(dialect: Dialect, sql: string): StatementFacts {
+  return { lexed: classifyStatement(dialect, sql), engineFunction: refusedEngineFunction(dialect, sql) };
+}
+
 /**
  * Statement discipline (contract 01 §2): exactly one statement of the node's class.
  * `verdict` is the engine's, for the dialects it parses.
  */
 export function statementDefect(
   type: SqlNodeType,
-  dialect: Dialect,
-  sql: string,
+  { lexed, engineFunction }: StatementFacts,
   verdict?: EngineVerdict,
 ): StatementDefect | undefined {
-  const lexed = classifyStatement(dialect, sql);
   if (!lexed.ok && lexed.reason !== 'unterminated') return lone(lexed.reason);
   if (verdict?.syntaxError !== undefined) {
     return { reason: 'syntax', message: `The engine cannot parse the statement: ${firstLine(verdict.syntaxError)}` };
   }
   if (verdict && verdict.statements !== 1) return lone(verdict.statements === 0 ? 'empty' : 'multiple_statements');
-  const engineFunction = refusedEngineFunction(dialect, sql);
   if (engineFunction !== undefined) {
     return {
       reason: 'class',
