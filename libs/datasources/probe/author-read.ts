@@ -11,6 +11,8 @@ import { BoundedProbe, type ProbeRead } from './bounded-probe.js';
 
 /** Most bytes of rows in one answer. */
 const MAX_BYTES = 4 * 1024 * 1024;
+/** What a database may need to hear of the stop, and its connection to go. */
+const STOPPING_SECONDS = 10;
 
 export interface AuthorStatement {
   sql: string;
@@ -45,7 +47,10 @@ export class AuthorRead {
     const bounds = { maxRows, maxBytes: MAX_BYTES, timeoutMs, signal: gaveUp ?? new AbortController().signal };
     const { done, wallMs } = await this.acts.run(
       principal,
-      { datasource: source.name, tool, sql: statement.sql },
+      {
+        ...{ datasource: source.name, tool, sql: statement.sql },
+        longestSeconds: Math.ceil(timeoutMs / 1000) + STOPPING_SECONDS,
+      },
       () => this.probe.read(source, statement, bounds, { explain }),
       (error) => answerOf(error, source.name),
     );

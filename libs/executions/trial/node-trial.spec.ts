@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DatasourceService } from '#libs/datasources';
 import { newId, type JsonObject, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
@@ -72,8 +72,8 @@ async function writing(): Promise<number> {
   return (await pg.query(active)).length;
 }
 
-async function tried(sql: string, datasource = names.pg, settings: object = {}) {
-  const node = { id: 'write', type: 'DML' as const, sql, source: datasource, dialect: 'POSTGRES', settings };
+async function tried(sql: string, datasource = names.pg, settings: object = {}, type: 'DML' | 'DQL' = 'DML') {
+  const node = { id: 'write', type, sql, source: datasource, dialect: 'POSTGRES', settings };
   const pipelineId = await workspace.pipeline([node]);
   const agent = workspace.principal({
     method: 'api_key',
@@ -85,7 +85,7 @@ async function tried(sql: string, datasource = names.pg, settings: object = {}) 
   return server.get(NodeTrial).run(agent, { pipelineId, nodeId: 'write' }, new AbortController().signal);
 }
 
-describe('a writing node by itself', () => {
+describe('a node by itself', () => {
   it('tells a database that cannot be reached from a statement that failed, as a run does', async () => {
     await expect(tried(`INSERT INTO notes VALUES ('never')`, names.away)).rejects.toMatchObject({
       code: 'pipeline.node.datasource_connection_failed',
@@ -122,6 +122,15 @@ describe('a writing node by itself', () => {
       expect.arrayContaining(['ok', 'failed']),
     );
     expect(JSON.stringify(rows)).not.toContain('INSERT');
+  });
+
+  it.each(['DML', 'DQL'] as const)('keeps its slot for as long as a %s statement may take', async (type) => {
+    const acquire = jest.spyOn(MemoryTransientStore.prototype, 'acquire');
+    const sql = type === 'DML' ? `DELETE FROM notes WHERE note = 'none'` : 'SELECT note FROM notes';
+    await tried(sql, names.pg, { query_timeout_seconds: 200 }, type);
+    const held = acquire.mock.calls.filter(([what]) => what === 'probes').map((call) => call[4]);
+    expect([held.length, (held[0] ?? 0) > 200]).toEqual([1, true]);
+    acquire.mockRestore();
   });
 
   it('stops in its database at the end of its time, and leaves no connection that the next one would trip over', async () => {
