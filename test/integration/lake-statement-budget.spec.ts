@@ -72,7 +72,9 @@ beforeEach(() => {
   jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => until(hurried(ms)));
 });
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 describe.each([
   ['180 s where nobody says otherwise, not what the operator gives other engines', 'lake', 180],

@@ -80,12 +80,14 @@ export class LakeImportService {
           details: { table, reason },
         })),
       );
-    const registered = await this.db.transaction(async (tx) => {
-      const views: LakeTableView[] = [];
-      for (const fields of fresh) views.push(await this.tables.insert(tx, principal, datasource, fields));
-      if (views.length > 0) await this.tables.announce(tx, principal, datasource);
+    const stored = await this.db.transaction(async (tx) => {
+      const views = new Map<string, LakeTableView>();
+      for (const fields of inOneOrder(fresh))
+        views.set(dottedName(fields), await this.tables.insert(tx, principal, datasource, fields));
+      if (views.size > 0) await this.tables.announce(tx, principal, datasource);
       return views;
     });
+    const registered = fresh.flatMap((fields) => stored.get(dottedName(fields)) ?? []);
     const already = wanted.flatMap((fields) => present.get(dottedName(fields)) ?? []).map(lakeTableView);
     return {
       registered,
@@ -94,6 +96,11 @@ export class LakeImportService {
       already_registered_count: already.length,
     };
   }
+}
+
+/** Two imports that store the same names in different orders would wait for each other. */
+function inOneOrder(tables: readonly LakeTableFields[]): LakeTableFields[] {
+  return tables.toSorted((one, other) => (dottedName(one) < dottedName(other) ? -1 : 1));
 }
 
 function chosen(tables: readonly LakeTableFields[], only: readonly string[] | null): readonly LakeTableFields[] {
