@@ -165,6 +165,10 @@ describe('a lake that an operator declares', () => {
     await declare(list);
     expect(await names()).toEqual(['a']);
     expect(await scene.bench.read('declared', 'SELECT a FROM shop.a')).toEqual([[1]]);
+    // Nothing tells an emptied lake from one whose first boot ended before its tables were there.
+    await scene.db.database.execute('DELETE FROM lake_tables');
+    await declare(list);
+    expect(await names()).toEqual(['a', 'b']);
   });
 
   it('comes with the wanted tables of a manifest', async () => {
