@@ -15,13 +15,23 @@ export class AuditResolver {
     private readonly actors: Actors,
   ) {}
 
-  @Query(() => AuditEventConnection)
+  @Query(() => AuditEventConnection, { description: 'The audit log of the active workspace, newest first.' })
   @RootField('audit.read')
   async auditEvents(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
-    @Args('filter', { type: () => AuditFilterInput, nullable: true }) given?: AuditFilterInput | null,
-    @Args('instance', { type: () => Boolean, nullable: true }) instance?: boolean | null,
+    @Args('filter', {
+      type: () => AuditFilterInput,
+      nullable: true,
+      description: 'Narrows the log; left out: all of it.',
+    })
+    given?: AuditFilterInput | null,
+    @Args('instance', {
+      type: () => Boolean,
+      nullable: true,
+      description: 'Whether events of the whole deployment are given, for super administrators; default false.',
+    })
+    instance?: boolean | null,
   ): Promise<Connection<AuditEventType>> {
     const query = queryOf(given, instance);
     const cursors = new Cursors('auditEvents', query);

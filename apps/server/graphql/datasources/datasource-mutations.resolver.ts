@@ -1,8 +1,9 @@
-import { Args, Context, Mutation, Resolver } from '@nestjs/graphql';
+import { Context, Mutation, Resolver } from '@nestjs/graphql';
 import { DatasourceService, type DatasourceView } from '#libs/datasources';
 import { writeJson, type JsonObject, type Principal } from '#libs/kernel';
 import { jsonOf } from '../schema/json-input.js';
 import { DeletedPayload } from '../schema/payloads.js';
+import { InputArg } from '../schema/input-arg.js';
 import { Cost, RootField } from '../schema/root-field.js';
 import { wireInput } from '../schema/wire-input.js';
 import { DatasourceNodes } from './datasource-nodes.js';
@@ -25,40 +26,48 @@ export class DatasourceMutations {
     private readonly nodes: DatasourceNodes,
   ) {}
 
-  @Mutation(() => DatasourcePayload)
+  @Mutation(() => DatasourcePayload, {
+    description: 'Registers a database; it is not connected to until it is tested or used.',
+  })
   @RootField('datasource.manage')
   async createDatasource(
     @Context('principal') caller: Principal,
-    @Args('input') input: CreateDatasourceInput,
+    @InputArg() input: CreateDatasourceInput,
   ): Promise<DatasourcePayload> {
     return this.#payload(await this.service.create(caller, bodyOf(input)));
   }
 
-  @Mutation(() => DatasourcePayload)
+  @Mutation(() => DatasourcePayload, {
+    description: 'Replaces a registration whole; the stored secret stays while its kind does.',
+  })
   @RootField('datasource.manage')
   async updateDatasource(
     @Context('principal') caller: Principal,
-    @Args('input') input: UpdateDatasourceInput,
+    @InputArg() input: UpdateDatasourceInput,
   ): Promise<DatasourcePayload> {
     return this.#payload(await this.service.update(caller, input.name, bodyOf(input)));
   }
 
-  @Mutation(() => DeletedPayload)
+  @Mutation(() => DeletedPayload, {
+    description: 'Forgets a database that no stored version refers to; the database itself is not touched.',
+  })
   @RootField('datasource.manage')
   async deleteDatasource(
     @Context('principal') caller: Principal,
-    @Args('input') { name }: DeleteDatasourceInput,
+    @InputArg() { name }: DeleteDatasourceInput,
   ): Promise<DeletedPayload> {
     await this.service.remove(caller, name);
     return { deletedId: name };
   }
 
-  @Mutation(() => TestDatasourcePayload)
+  @Mutation(() => TestDatasourcePayload, {
+    description: 'Connects once and tells how that went; failing is an outcome, not an error.',
+  })
   @RootField('datasource.test')
   @Cost(LIVE_COST)
   async testDatasource(
     @Context('principal') caller: Principal,
-    @Args('input') { name }: TestDatasourceInput,
+    @InputArg() { name }: TestDatasourceInput,
   ): Promise<TestDatasourcePayload> {
     const outcome = await this.service.test(caller, name);
     return {
@@ -72,21 +81,25 @@ export class DatasourceMutations {
     };
   }
 
-  @Mutation(() => DatasourceGrantsPayload)
+  @Mutation(() => DatasourceGrantsPayload, {
+    description: 'Lets a further workspace use a database; granting twice changes nothing.',
+  })
   @RootField('datasource.grant')
   async grantDatasource(
     @Context('principal') caller: Principal,
-    @Args('input') { name, workspace }: GrantDatasourceInput,
+    @InputArg() { name, workspace }: GrantDatasourceInput,
   ): Promise<DatasourceGrantsPayload> {
     await this.service.grant(caller, name, workspace);
     return this.#grants(caller, name);
   }
 
-  @Mutation(() => DatasourceGrantsPayload)
+  @Mutation(() => DatasourceGrantsPayload, {
+    description: 'Takes the use of a database from a workspace; its next run fails.',
+  })
   @RootField('datasource.grant')
   async revokeDatasource(
     @Context('principal') caller: Principal,
-    @Args('input') { name, workspace }: RevokeDatasourceInput,
+    @InputArg() { name, workspace }: RevokeDatasourceInput,
   ): Promise<DatasourceGrantsPayload> {
     await this.service.revoke(caller, name, workspace);
     return this.#grants(caller, name);

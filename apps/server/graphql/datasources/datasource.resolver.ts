@@ -23,7 +23,11 @@ import {
 
 /** Live reads of a catalog leave the server. */
 const LIVE_COST = 50;
-const namespaceArg = { type: () => [String], nullable: true };
+const namespaceArg = {
+  type: () => [String],
+  nullable: true,
+  description: 'Levels of the schema, outermost first, as listings give them; left out: the one the connection means.',
+};
 
 @Resolver(() => DatasourceType)
 export class DatasourceResolver {
@@ -35,22 +39,30 @@ export class DatasourceResolver {
     private readonly pipelines: PipelineNodes,
   ) {}
 
-  @Query(() => DatasourceType, { nullable: true })
+  @Query(() => DatasourceType, {
+    nullable: true,
+    description: 'A database by name; null when it is absent or not granted.',
+  })
   @RootField('datasource.read')
   async datasource(
     @Context('principal') caller: Principal,
-    @Args('name') name: string,
+    @Args('name', { description: 'What it was registered as.' }) name: string,
   ): Promise<DatasourceType | null> {
     const view = await found(this.service.read(caller, name));
     return view && this.nodes.datasource(view);
   }
 
-  @Query(() => DatasourceConnection)
+  @Query(() => DatasourceConnection, { description: 'The databases the active workspace may use, by name.' })
   @RootField('datasource.read')
   async datasources(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
-    @Args('filter', { type: () => DatasourceFilterInput, nullable: true }) given?: DatasourceFilterInput | null,
+    @Args('filter', {
+      type: () => DatasourceFilterInput,
+      nullable: true,
+      description: 'Narrows the list; left out: all of it.',
+    })
+    given?: DatasourceFilterInput | null,
   ): Promise<Connection<DatasourceType>> {
     const filter = filterOf(given);
     const cursors = new Cursors('datasources', filter);
@@ -62,21 +74,23 @@ export class DatasourceResolver {
     });
   }
 
-  @Query(() => [DatasourceGrantType])
+  @Query(() => [DatasourceGrantType], { description: 'The workspaces that may use a database besides its owner.' })
   @RootField('datasource.grant')
   async datasourceGrants(
     @Context('principal') caller: Principal,
-    @Args('name') name: string,
+    @Args('name', { description: 'The datasource whose grants are wanted.' }) name: string,
   ): Promise<DatasourceGrantType[]> {
     return (await this.service.grants(caller, name)).map((view) => this.nodes.grant(view));
   }
 
   /** Null for a datasource that is absent or not granted. */
-  @Query(() => ReferenceListType)
+  @Query(() => ReferenceListType, {
+    description: 'Who reads from or writes to a database; null when it is absent or not granted.',
+  })
   @RootField('datasource.read')
   async datasourceReferences(
     @Context('principal') caller: Principal,
-    @Args('name') name: string,
+    @Args('name', { description: 'The datasource that is referred to.' }) name: string,
   ): Promise<ReferenceListType | null> {
     const report = await found(this.service.referencesTo(caller, name));
     return (
@@ -93,19 +107,22 @@ export class DatasourceResolver {
     );
   }
 
-  @Query(() => SchemaListType)
+  @Query(() => SchemaListType, { description: 'Schemas of the live database, read from its catalog now.' })
   @RootField('datasource.introspect')
   @Cost(LIVE_COST)
-  datasourceSchemas(@Context() context: OperationContext, @Args('name') name: string): Promise<SchemaListType> {
+  datasourceSchemas(
+    @Context() context: OperationContext,
+    @Args('name', { description: 'The datasource whose catalog is read.' }) name: string,
+  ): Promise<SchemaListType> {
     return this.introspection.schemas(context.principal, name, context.deadline.signal);
   }
 
-  @Query(() => TableListType)
+  @Query(() => TableListType, { description: 'Tables of the live database, with the facts known about them.' })
   @RootField('datasource.introspect')
   @Cost(LIVE_COST)
   async datasourceTables(
     @Context() context: OperationContext,
-    @Args('name') name: string,
+    @Args('name', { description: 'The datasource whose catalog is read.' }) name: string,
     @Args('namespace', namespaceArg) namespace?: string[] | null,
   ): Promise<TableListType> {
     const filter = { namespace: namespace ?? undefined };
@@ -114,13 +131,13 @@ export class DatasourceResolver {
     return { tables: tables.map(({ item, facts }) => ({ ...item, learned: facts })), truncated };
   }
 
-  @Query(() => [ColumnType])
+  @Query(() => [ColumnType], { description: 'Columns of a live table, with the facts known about them.' })
   @RootField('datasource.introspect')
   @Cost(LIVE_COST)
   async datasourceColumns(
     @Context() context: OperationContext,
-    @Args('name') name: string,
-    @Args('table') table: string,
+    @Args('name', { description: 'The datasource whose catalog is read.' }) name: string,
+    @Args('table', { description: "The table's name, as the catalog writes it." }) table: string,
     @Args('namespace', namespaceArg) namespace?: string[] | null,
   ): Promise<ColumnType[]> {
     const request = { table, namespace: namespace ?? undefined };

@@ -1,4 +1,4 @@
-import { Args, Context, Mutation, Parent, ResolveField, Resolver } from '@nestjs/graphql';
+import { Context, Mutation, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import type { Principal } from '#libs/kernel';
 import { LakeImportService, LakeTablesService, type LakeTableView } from '#libs/lake';
 import { Batch } from '../engine/batch.js';
@@ -6,6 +6,7 @@ import { OperationContext } from '../engine/operation-context.js';
 import { Actors } from '../identity/actor.js';
 import { jsonObjectOf } from '../schema/json-input.js';
 import { DeletedPayload } from '../schema/payloads.js';
+import { InputArg } from '../schema/input-arg.js';
 import { Cost, RootField } from '../schema/root-field.js';
 import { DatasourceType } from './datasource.types.js';
 import {
@@ -34,7 +35,9 @@ export class LakeResolver {
     this.#lists = new Batch((principal, names) => tables.listAmong(principal, names));
   }
 
-  @ResolveField(() => [LakeTableType], { description: 'Empty for every other dialect.' })
+  @ResolveField(() => [LakeTableType], {
+    description: 'Registered tables of a lake datasource; empty for every other dialect.',
+  })
   @Cost(5)
   async lakeTables(
     @Parent() { name, dialect }: DatasourceType,
@@ -44,33 +47,37 @@ export class LakeResolver {
     return ((await context.load(this.#lists, name)) ?? []).map((view) => this.#node(view));
   }
 
-  @Mutation(() => LakeTablePayload)
+  @Mutation(() => LakeTablePayload, {
+    description: 'Puts one table into the catalog of a lake; its files stay where they are.',
+  })
   @RootField('lake_table.manage')
   @Cost(LIVE_COST)
   async registerLakeTable(
     @Context() { principal, deadline }: OperationContext,
-    @Args('input') { datasource, namespace, name, format, location, partitionColumn }: RegisterLakeTableInput,
+    @InputArg() { datasource, namespace, name, format, location, partitionColumn }: RegisterLakeTableInput,
   ): Promise<LakeTablePayload> {
     const body = { namespace, name, format, location, partition_column: partitionColumn ?? null };
     return { lakeTable: this.#node(await this.tables.register(principal, datasource, body, deadline.signal)) };
   }
 
-  @Mutation(() => DeletedPayload)
+  @Mutation(() => DeletedPayload, { description: 'Takes a table out of the catalog of a lake; its files stay.' })
   @RootField('lake_table.manage')
   async unregisterLakeTable(
     @Context('principal') caller: Principal,
-    @Args('input') { datasource, namespace, name }: UnregisterLakeTableInput,
+    @InputArg() { datasource, namespace, name }: UnregisterLakeTableInput,
   ): Promise<DeletedPayload> {
     await this.tables.unregister(caller, datasource, { namespace, table: name });
     return { deletedId: [...namespace, name].join('.') };
   }
 
-  @Mutation(() => ImportLakeTablesPayload)
+  @Mutation(() => ImportLakeTablesPayload, {
+    description: 'Puts many tables into the catalog of a lake; those already there are left as they are.',
+  })
   @RootField('lake_table.manage')
   @Cost(LIVE_COST)
   async importLakeTables(
     @Context() { principal, deadline }: OperationContext,
-    @Args('input') { datasource, importJson }: ImportLakeTablesInput,
+    @InputArg() { datasource, importJson }: ImportLakeTablesInput,
   ): Promise<ImportLakeTablesPayload> {
     const body = jsonObjectOf(importJson, 'importJson');
     const done = await this.imports.import(principal, datasource, body, deadline.signal);

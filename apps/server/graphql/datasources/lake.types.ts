@@ -8,27 +8,30 @@ import { LakeFormatEnum } from '../schema/enums.js';
 import { NodeInterface } from '../schema/node.interface.js';
 
 /** A table of a lake datasource: its files, and since when they cannot be read. */
-@ObjectType('LakeTable', { implements: () => [NodeInterface] })
+@ObjectType('LakeTable', {
+  implements: () => [NodeInterface],
+  description: 'A table of a lake datasource: files in a bucket or folder, read in place.',
+})
 export class LakeTableType extends NodeInterface {
-  @Field(() => [String])
+  @Field(() => [String], { description: 'Where in the catalog it hangs, outermost segment first.' })
   namespace!: readonly string[];
 
-  @Field(() => String)
+  @Field(() => String, { description: 'How SQL calls it within its namespace.' })
   name!: string;
 
-  @Field(() => LakeFormatEnum)
+  @Field(() => LakeFormatEnum, { description: 'How its files are laid out.' })
   format!: LakeFormat;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Where its files are: `s3://bucket/…` or `file:///…`.' })
   location!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Column by which the files are split; null where they are not.' })
   partitionColumn!: string | null;
 
-  @Field(() => ActorType)
+  @Field(() => ActorType, { description: 'Who put it into the catalog.' })
   registeredBy!: Lazy<ActorType>;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was put into the catalog.' })
   registeredAt!: string;
 
   @Field(() => String, { nullable: true, description: 'Why its view could not be made; null: healthy.' })
@@ -38,7 +41,7 @@ export class LakeTableType extends NodeInterface {
   lastErrorAt!: string | null;
 }
 
-@InputType()
+@InputType({ description: 'A table to put into the catalog of a lake datasource.' })
 export class RegisterLakeTableInput {
   @Field(() => String, { description: 'Name of the datasource.' })
   datasource!: string;
@@ -46,32 +49,35 @@ export class RegisterLakeTableInput {
   @Field(() => [String], { description: 'One to nine segments.' })
   namespace!: string[];
 
-  @Field(() => String)
+  @Field(() => String, { description: 'How SQL is to call it within its namespace.' })
   name!: string;
 
-  @Field(() => LakeFormatEnum)
+  @Field(() => LakeFormatEnum, { description: 'How its files are laid out.' })
   format!: LakeFormat;
 
   @Field(() => String, { description: 's3://bucket/… or file:///…' })
   location!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Column by which the files are split; left out where they are not.',
+  })
   partitionColumn?: string | null;
 }
 
-@InputType()
+@InputType({ description: 'The table to take out of the catalog; its files stay.' })
 export class UnregisterLakeTableInput {
   @Field(() => String, { description: 'Name of the datasource.' })
   datasource!: string;
 
-  @Field(() => [String])
+  @Field(() => [String], { description: 'Segments it is registered under.' })
   namespace!: string[];
 
-  @Field(() => String)
+  @Field(() => String, { description: 'What it is called within its namespace.' })
   name!: string;
 }
 
-@InputType()
+@InputType({ description: 'Many tables at once, listed or described by a manifest.' })
 export class ImportLakeTablesInput {
   @Field(() => String, { description: 'Name of the datasource.' })
   datasource!: string;
@@ -82,23 +88,23 @@ export class ImportLakeTablesInput {
   importJson!: string;
 }
 
-@ObjectType()
+@ObjectType({ description: 'Answer of a registration.' })
 export class LakeTablePayload {
-  @Field(() => LakeTableType)
+  @Field(() => LakeTableType, { description: 'The table as the catalog has it now.' })
   lakeTable!: LakeTableType;
 }
 
-@ObjectType()
+@ObjectType({ description: 'What an import did; repeating it changes nothing.' })
 export class ImportLakeTablesPayload {
-  @Field(() => [LakeTableType])
+  @Field(() => [LakeTableType], { description: 'Tables that are new in the catalog.' })
   registered!: LakeTableType[];
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many are new.' })
   registeredCount!: number;
 
-  @Field(() => [LakeTableType])
+  @Field(() => [LakeTableType], { description: 'Tables that were there before and are left as they were.' })
   alreadyRegistered!: LakeTableType[];
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many were there before.' })
   alreadyRegisteredCount!: number;
 }

@@ -11,8 +11,16 @@ import { ProbeType } from './probe.types.js';
 
 /** What reads a live datasource leaves the server. */
 const LIVE_COST = 50;
-const namespaceArg = { type: () => [String], nullable: true };
-const countArg = { type: () => Int, nullable: true };
+const namespaceArg = {
+  type: () => [String],
+  nullable: true,
+  description: 'Levels of the schema, outermost first; left out: the one the connection means.',
+};
+const limitArg = {
+  type: () => Int,
+  nullable: true,
+  description: 'Most rows to give, within the limit of the deployment.',
+};
 
 /** Statistics of tables, first rows, statements of an author's own (06 §9). */
 @Resolver()
@@ -23,29 +31,35 @@ export class ProbeResolver {
     private readonly probe: SqlProbe,
   ) {}
 
-  @Query(() => Json)
+  @Query(() => Json, {
+    description: "What is known of a table's size and values without reading it: row count, bytes, ranges.",
+  })
   @RootField('datasource.read')
   @Cost(LIVE_COST)
   datasourceTableStats(
     @Context() { principal, deadline }: OperationContext,
-    @Args('name') name: string,
-    @Args('table') table: string,
+    @Args('name', { description: 'The datasource that is asked.' }) name: string,
+    @Args('table', { description: "The table's name, as the catalog writes it." }) table: string,
     @Args('namespace', namespaceArg) namespace?: string[] | null,
   ): Promise<unknown> {
     return this.statistics.read(principal, name, { table, namespace: namespace ?? undefined }, deadline.signal);
   }
 
-  @Query(() => ProbeType)
+  @Query(() => ProbeType, { description: 'The first rows of a live table.' })
   @RootField('datasource.probe')
   @Cost(LIVE_COST)
   async datasourcePreview(
     @Context() { principal, deadline }: OperationContext,
-    @Args('name') name: string,
-    @Args('table') table: string,
+    @Args('name', { description: 'The datasource that is read.' }) name: string,
+    @Args('table', { description: "The table's name, as the catalog writes it." }) table: string,
     @Args('namespace', namespaceArg) namespace?: string[] | null,
-    @Args('orderBy', { type: () => Json, nullable: true, description: '[{column, direction ASC|DESC}]' })
+    @Args('orderBy', {
+      type: () => Json,
+      nullable: true,
+      description: '`[{column, direction: "ASC" or "DESC"}]`; left out: as the database gives them.',
+    })
     orderBy?: unknown,
-    @Args('limit', countArg) limit?: number | null,
+    @Args('limit', limitArg) limit?: number | null,
   ): Promise<ProbeType> {
     const request = {
       table,
@@ -57,21 +71,31 @@ export class ProbeResolver {
     return { ...probeType(read), wallMs: null, plan: null };
   }
 
-  @Query(() => ProbeType)
+  @Query(() => ProbeType, {
+    description: "Runs one reading statement of an author's own and gives its rows with the plan.",
+  })
   @RootField('datasource.probe')
   @Cost(LIVE_COST)
   async sqlProbe(
     @Context() { principal, deadline }: OperationContext,
-    @Args('name') name: string,
-    @Args('sql') sql: string,
+    @Args('name', { description: 'The datasource that is read.' }) name: string,
+    @Args('sql', {
+      description: 'One statement that reads, with `:name` for parameters; anything that writes is refused.',
+    })
+    sql: string,
     @Args('parametersJson', {
       type: () => JsonText,
       nullable: true,
-      description: '{"name": {"type": "INTEGER", "value": 1}, …}',
+      description: 'Typed values: `{"name": {"type": "INTEGER", "value": 1}, …}`.',
     })
     parametersJson?: string | null,
-    @Args('limit', countArg) limit?: number | null,
-    @Args('timeoutSeconds', countArg) timeoutSeconds?: number | null,
+    @Args('limit', limitArg) limit?: number | null,
+    @Args('timeoutSeconds', {
+      type: () => Int,
+      nullable: true,
+      description: 'Most seconds the statement may take, within the limit of the deployment.',
+    })
+    timeoutSeconds?: number | null,
   ): Promise<ProbeType> {
     const request = {
       sql,

@@ -10,6 +10,7 @@ import { PipelineNodes } from '../pipelines/pipeline-nodes.js';
 import { PipelineType } from '../pipelines/pipeline.types.js';
 import { found } from '../schema/lookup.js';
 import { DeletedPayload } from '../schema/payloads.js';
+import { InputArg } from '../schema/input-arg.js';
 import { RootField } from '../schema/root-field.js';
 import { EndpointNodes } from './endpoint-nodes.js';
 import {
@@ -35,17 +36,23 @@ export class EndpointResolver {
     private readonly pipelines: PipelineNodes,
   ) {}
 
-  @Query(() => PublishedEndpointType, { nullable: true })
+  @Query(() => PublishedEndpointType, {
+    nullable: true,
+    description: 'A published path; null when it is absent or of another workspace.',
+  })
   @RootField('endpoint.read')
   async endpoint(
     @Context('principal') caller: Principal,
-    @Args('path') path: string,
+    @Args('path', { description: 'As it was published, variables in braces.' }) path: string,
   ): Promise<PublishedEndpointType | null> {
     const view = await found(this.endpoints.read(caller, path));
     return view && this.nodes.endpoint(view);
   }
 
-  @Query(() => PublishedEndpointConnection, { name: 'endpoints' })
+  @Query(() => PublishedEndpointConnection, {
+    name: 'endpoints',
+    description: 'The published paths of the active workspace, by path.',
+  })
   @RootField('endpoint.read')
   async list(
     @Context('principal') caller: Principal,
@@ -60,7 +67,7 @@ export class EndpointResolver {
     });
   }
 
-  @ResolveField(() => PipelineType)
+  @ResolveField(() => PipelineType, { description: 'The pipeline whose current release it runs.' })
   pipeline(
     @Parent() { pipelineId }: PublishedEndpointType,
     @Context() context: Operation,
@@ -68,50 +75,50 @@ export class EndpointResolver {
     return this.pipelines.load(context, pipelineId);
   }
 
-  @Mutation(() => EndpointPayload)
+  @Mutation(() => EndpointPayload, { description: 'Puts a pipeline on the air under a path that nobody has.' })
   @RootField('endpoint.publish')
   async publishEndpoint(
     @Context('principal') caller: Principal,
-    @Args('input') { path, pipeline, ...settings }: PublishEndpointInput,
+    @InputArg() { path, pipeline, ...settings }: PublishEndpointInput,
   ): Promise<EndpointPayload> {
     return this.#payload(await this.endpoints.publish(caller, { path, pipeline, ...settingsOf(settings) }));
   }
 
-  @Mutation(() => EndpointPayload)
+  @Mutation(() => EndpointPayload, { description: 'Changes what a published path runs or how it answers.' })
   @RootField('endpoint.publish')
   async updateEndpoint(
     @Context('principal') caller: Principal,
-    @Args('input') { path, pipeline, ...settings }: UpdateEndpointInput,
+    @InputArg() { path, pipeline, ...settings }: UpdateEndpointInput,
   ): Promise<EndpointPayload> {
     const change = { ...(pipeline == null ? {} : { pipeline }), ...settingsOf(settings) };
     return this.#payload(await this.endpoints.update(caller, path, change));
   }
 
-  @Mutation(() => DeletedPayload)
+  @Mutation(() => DeletedPayload, { description: 'Takes a path off the air; callers get 404 from then on.' })
   @RootField('endpoint.unpublish')
   async unpublishEndpoint(
     @Context('principal') caller: Principal,
-    @Args('input') { path }: UnpublishEndpointInput,
+    @InputArg() { path }: UnpublishEndpointInput,
   ): Promise<DeletedPayload> {
     const { id } = await this.endpoints.read(caller, path);
     await this.endpoints.unpublish(caller, path);
     return { deletedId: id };
   }
 
-  @Mutation(() => KeyBindingPayload)
+  @Mutation(() => KeyBindingPayload, { description: 'Lets an endpoint key call the paths below a prefix.' })
   @RootField('api_key.bind')
   async bindEndpointKey(
     @Context('principal') caller: Principal,
-    @Args('input') input: BindEndpointKeyInput,
+    @InputArg() input: BindEndpointKeyInput,
   ): Promise<KeyBindingPayload> {
     return { binding: this.nodes.binding(await this.bindings.bind(caller, addressOf(input))) };
   }
 
-  @Mutation(() => UnboundPayload)
+  @Mutation(() => UnboundPayload, { description: 'Takes the paths below a prefix from an endpoint key.' })
   @RootField('api_key.bind')
   async unbindEndpointKey(
     @Context('principal') caller: Principal,
-    @Args('input') input: UnbindEndpointKeyInput,
+    @InputArg() input: UnbindEndpointKeyInput,
   ): Promise<UnboundPayload> {
     await this.bindings.unbind(caller, addressOf(input));
     return { pathPrefix: input.pathPrefix };
@@ -127,7 +134,7 @@ export class EndpointResolver {
 export class ApiKeyBindingsResolver {
   constructor(private readonly nodes: EndpointNodes) {}
 
-  @ResolveField(() => [KeyBindingType])
+  @ResolveField(() => [KeyBindingType], { description: 'Paths an endpoint key may call; empty for the other kinds.' })
   bindings(@Parent() { id }: ApiKeyType, @Context() context: Operation): Promise<KeyBindingType[]> {
     return this.nodes.bindings(context, ({ api_key_id }) => api_key_id === id);
   }
@@ -145,7 +152,7 @@ export class PipelineEndpointsResolver {
     this.#byPipeline = new Batch((principal, ids) => endpoints.ofPipelines(principal, ids));
   }
 
-  @ResolveField(() => [PublishedEndpointType])
+  @ResolveField(() => [PublishedEndpointType], { description: 'Published paths that run this pipeline.' })
   async endpoints(@Parent() { id }: PipelineType, @Context() context: Operation): Promise<PublishedEndpointType[]> {
     return ((await context.load(this.#byPipeline, id)) ?? []).map((view) => this.nodes.endpoint(view));
   }

@@ -27,6 +27,7 @@ type Resolver = GraphQLFieldResolver<unknown, OperationContext>;
  */
 export function guardSchema(schema: GraphQLSchema, guard: Admission): GraphQLSchema {
   openRoots(schema);
+  describeRoots(schema);
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
     for (const field of fieldsOf(root)) {
       field.resolve = guarded(field, guard, required(field, field.resolve));
@@ -46,6 +47,14 @@ export function guardSchema(schema: GraphQLSchema, guard: Admission): GraphQLSch
 /** Makes every root field nullable. */
 export function openRoots(schema: GraphQLSchema): void {
   for (const root of rootsOf(schema)) for (const field of fieldsOf(root)) field.type = getNullableType(field.type);
+}
+
+/** Says what the roots are for; no class of theirs could. */
+export function describeRoots(schema: GraphQLSchema): void {
+  const [query, mutation, subscription] = rootsOf(schema);
+  if (query) query.description = 'What can be read, in the active workspace of who asks.';
+  if (mutation) mutation.description = 'What can be changed: one after another, each by an `input` of its own.';
+  if (subscription) subscription.description = 'What can be watched, over `POST /graphql/stream`.';
 }
 
 /** The row of the operations table a root field names. */

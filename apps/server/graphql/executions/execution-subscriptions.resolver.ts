@@ -15,12 +15,19 @@ export class ExecutionSubscriptions {
   ) {}
 
   /** Every event behind `afterEventId` once, in order, live or replayed; completes after the terminal ones. */
-  @Subscription(() => ExecutionEventType)
+  @Subscription(() => ExecutionEventType, {
+    description: 'Every event of a run once and in order, replayed and then live; completes with the run.',
+  })
   @RootField('execution.read')
   async executionEvents(
     @Context() { principal, signal }: OperationContext,
-    @Args('executionId', { type: () => ID }) executionId: string,
-    @Args('afterEventId', { type: () => Int, nullable: true }) afterEventId?: number | null,
+    @Args('executionId', { type: () => ID, description: 'The run that is watched.' }) executionId: string,
+    @Args('afterEventId', {
+      type: () => Int,
+      nullable: true,
+      description: 'The last `eventId` already seen; left out: from the beginning.',
+    })
+    afterEventId?: number | null,
   ): Promise<AsyncIterable<{ executionEvents: ExecutionEventType }>> {
     const watch = await this.events.watch(principal, executionId, {
       after: Math.max(0, afterEventId ?? 0),
@@ -30,12 +37,18 @@ export class ExecutionSubscriptions {
   }
 
   /** A run, or the runs of a pipeline, as they change: at most once a second each. */
-  @Subscription(() => ExecutionType)
+  @Subscription(() => ExecutionType, { description: 'Runs as they change, at most once a second each.' })
   @RootField('execution.read')
   executionUpdated(
     @Context() { principal, signal }: OperationContext,
-    @Args('pipelineId', { type: () => ID, nullable: true }) pipelineId?: string | null,
-    @Args('executionId', { type: () => ID, nullable: true }) executionId?: string | null,
+    @Args('pipelineId', {
+      type: () => ID,
+      nullable: true,
+      description: 'Only runs of this pipeline; left out: all of the workspace.',
+    })
+    pipelineId?: string | null,
+    @Args('executionId', { type: () => ID, nullable: true, description: 'Only this run; completes when it ends.' })
+    executionId?: string | null,
   ): AsyncIterable<{ executionUpdated: ExecutionType }> {
     const gone = signal ?? AbortSignal.abort();
     const views =

@@ -18,15 +18,18 @@ import { Long } from '../scalars/long.scalar.js';
 import { filterOf } from '../schema/filter.js';
 import { jsonObjectOf } from '../schema/json-input.js';
 import { pagesOfParents } from '../schema/page-of-parent.js';
+import { InputArg } from '../schema/input-arg.js';
 import { Cost, RootField } from '../schema/root-field.js';
 import { ExecutionNodes } from './execution-nodes.js';
 import {
   CancelExecutionInput,
   ExecutePipelineInput,
-  ExecutionConnection,
-  ExecutionEventConnection,
   ExecutionFilterInput,
   ExecutionOrderInput,
+} from './execution.inputs.js';
+import {
+  ExecutionConnection,
+  ExecutionEventConnection,
   ExecutionPayload,
   ExecutionType,
   ResultPageType,
@@ -55,23 +58,35 @@ export class ExecutionResolver {
     );
   }
 
-  @Query(() => ExecutionType, { nullable: true })
+  @Query(() => ExecutionType, {
+    nullable: true,
+    description: 'A run by its id; null when it is absent or the viewer may not see it.',
+  })
   @RootField('execution.read')
   execution(
     @Context() context: OperationContext,
-    @Args('id', { type: () => ID }) id: string,
+    @Args('id', { type: () => ID, description: 'As the start of the run answered it.' }) id: string,
   ): Promise<ExecutionType | undefined> {
     return this.nodes.load(context, id);
   }
 
   /** Newest first, unless ordered otherwise. */
-  @Query(() => ExecutionConnection, { name: 'executions' })
+  @Query(() => ExecutionConnection, {
+    name: 'executions',
+    description: 'The runs the viewer may see, newest first unless ordered otherwise.',
+  })
   @RootField('execution.read')
   async list(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
-    @Args('filter', { type: () => ExecutionFilterInput, nullable: true }) given?: ExecutionFilterInput | null,
-    @Args('orderBy', { type: () => ExecutionOrderInput, nullable: true }) orderBy?: ExecutionOrderInput | null,
+    @Args('filter', {
+      type: () => ExecutionFilterInput,
+      nullable: true,
+      description: 'Narrows the list; left out: all of it.',
+    })
+    given?: ExecutionFilterInput | null,
+    @Args('orderBy', { type: () => ExecutionOrderInput, nullable: true, description: 'Left out: newest first.' })
+    orderBy?: ExecutionOrderInput | null,
   ): Promise<Connection<ExecutionType>> {
     const filter = filterOf(given);
     const oldestFirst = orderBy?.direction === 'ASC';
@@ -83,13 +98,22 @@ export class ExecutionResolver {
   }
 
   /** Rows of the result; the errors of the cursor are the field's. */
-  @ResolveField(() => ResultPageType, { nullable: true })
+  @ResolveField(() => ResultPageType, {
+    nullable: true,
+    description: 'Delivered rows; null with an error while the run goes on, after it failed, and once they expired.',
+  })
   @Cost(RESULT_COST)
   async result(
     @Parent() { id }: ExecutionType,
     @Context() context: OperationContext,
-    @Args('offset', { type: () => Long, nullable: true }) offset?: number | null,
-    @Args('limit', { type: () => Int, nullable: true }) limit?: number | null,
+    @Args('offset', { type: () => Long, nullable: true, description: 'Rows to skip; default 0.' })
+    offset?: number | null,
+    @Args('limit', {
+      type: () => Int,
+      nullable: true,
+      description: 'Rows to give, clamped to 1 and the maximum of the deployment.',
+    })
+    limit?: number | null,
   ): Promise<ResultPageType> {
     const asked = { offset: offset ?? undefined, limit: limit ?? undefined };
     const page = await context.load(this.#results, { parent: id, page: {}, filter: asked });
@@ -98,7 +122,7 @@ export class ExecutionResolver {
     return this.nodes.result(page);
   }
 
-  @ResolveField(() => ExecutionConnection)
+  @ResolveField(() => ExecutionConnection, { description: 'Runs that its PIPELINE nodes started, newest first.' })
   children(
     @Parent() { id }: ExecutionType,
     @Context() context: OperationContext,
@@ -107,7 +131,10 @@ export class ExecutionResolver {
     return this.nodes.pageOf(context, 'parent', id, {}, page);
   }
 
-  @ResolveField(() => ExecutionEventConnection, { name: 'events' })
+  @ResolveField(() => ExecutionEventConnection, {
+    name: 'events',
+    description: 'What happened during the run, in order, while the deployment keeps it.',
+  })
   @Cost(RESULT_COST)
   async eventsOf(
     @Parent() { id }: ExecutionType,
@@ -129,11 +156,13 @@ export class ExecutionResolver {
   }
 
   /** Starts a run that nobody has to watch; the answer is the running execution. */
-  @Mutation(() => ExecutionPayload)
+  @Mutation(() => ExecutionPayload, {
+    description: 'Starts a run and answers at once with it in RUNNING; watch it or ask for its result later.',
+  })
   @RootField('pipeline.execute')
   async executePipeline(
     @Context() context: OperationContext,
-    @Args('input') input: ExecutePipelineInput,
+    @InputArg() input: ExecutePipelineInput,
   ): Promise<ExecutionPayload> {
     const { principal } = context;
     const { executionId } = await this.launcher.launch(principal, {
@@ -150,11 +179,13 @@ export class ExecutionResolver {
   }
 
   /** Asks for the end of a run; `execution_aborted` tells that it came. */
-  @Mutation(() => ExecutionPayload)
+  @Mutation(() => ExecutionPayload, {
+    description: 'Asks for the end of a run; it is ABORTED once its statements are cancelled.',
+  })
   @RootField('execution.cancel')
   async cancelExecution(
     @Context() context: OperationContext,
-    @Args('input') { id }: CancelExecutionInput,
+    @InputArg() { id }: CancelExecutionInput,
   ): Promise<ExecutionPayload> {
     await this.executions.cancel(context.principal, id);
     return { execution: await this.nodes.load(context, id) };
@@ -166,17 +197,27 @@ export class ExecutionResolver {
 export class PipelineExecutionsResolver {
   constructor(private readonly nodes: ExecutionNodes) {}
 
-  @ResolveField(() => ExecutionConnection)
+  @ResolveField(() => ExecutionConnection, {
+    description: 'Runs of this pipeline that the viewer may see, newest first.',
+  })
   executions(
     @Parent() { id }: PipelineType,
     @Context() context: OperationContext,
     @Args() page: PageArgs,
-    @Args('filter', { type: () => ExecutionFilterInput, nullable: true }) given?: ExecutionFilterInput | null,
+    @Args('filter', {
+      type: () => ExecutionFilterInput,
+      nullable: true,
+      description: 'Narrows the list; left out: all of it.',
+    })
+    given?: ExecutionFilterInput | null,
   ): Promise<Connection<ExecutionType>> {
     return this.nodes.pageOf(context, 'pipeline', id, filterOf(given), page);
   }
 
-  @ResolveField(() => ExecutionType, { nullable: true })
+  @ResolveField(() => ExecutionType, {
+    nullable: true,
+    description: 'The newest run the viewer may see; null before the first.',
+  })
   lastExecution(
     @Parent() { id }: PipelineType,
     @Context() context: OperationContext,

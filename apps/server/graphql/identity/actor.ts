@@ -6,15 +6,18 @@ import type { Lazy } from '../engine/lazy.js';
 import { NodeInterface } from '../schema/node.interface.js';
 
 /** A user as others see one; the address only where the viewer may see it. */
-@ObjectType('Actor', { implements: () => [NodeInterface] })
+@ObjectType('Actor', {
+  implements: () => [NodeInterface],
+  description: 'A person as others see one; an erased account stays as “Erased user”.',
+})
 export class ActorType extends NodeInterface {
-  @Field(() => String)
+  @Field(() => String, { description: 'What to call the person.' })
   displayName!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Address for sign-in; null where the viewer may not see it.' })
   email?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Portrait from the identity provider; null without one.' })
   profilePictureUrl?: string | null;
 }
 

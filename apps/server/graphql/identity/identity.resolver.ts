@@ -23,7 +23,7 @@ export class IdentityResolver {
     private readonly workspaceNodes: WorkspaceNodes,
   ) {}
 
-  @Query(() => ViewerType)
+  @Query(() => ViewerType, { description: 'Who is asking, and what they may do where.' })
   @RootField('profile.read')
   viewer(@Context('principal') caller: Principal): ViewerType {
     const { keyId, workspace } = caller;
@@ -45,24 +45,29 @@ export class IdentityResolver {
     };
   }
 
-  @Query(() => [SessionType], { name: 'sessions' })
+  @Query(() => [SessionType], { name: 'sessions', description: 'Browsers in which the viewer is signed in.' })
   @RootField('session.own')
   async listSessions(@Context('principal') caller: Principal): Promise<SessionType[]> {
     return (await this.sessions.list(caller)).map((view) => this.nodes.session(view));
   }
 
   /** `all`: every key of the workspace, for its administrators. */
-  @Query(() => ApiKeyConnection)
+  @Query(() => ApiKeyConnection, { description: "The viewer's own keys, newest first." })
   @RootField('api_key.own')
   apiKeys(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
-    @Args('all', { type: () => Boolean, nullable: true }) all?: boolean | null,
+    @Args('all', {
+      type: () => Boolean,
+      nullable: true,
+      description: "Whether everybody's keys of the active workspace are given, for its administrators; default false.",
+    })
+    all?: boolean | null,
   ): Promise<Connection<ApiKeyType>> {
     return this.#keys(caller, { all: all ?? false }, page);
   }
 
-  @ResolveField(() => ApiKeyConnection, { name: 'apiKeys' })
+  @ResolveField(() => ApiKeyConnection, { name: 'apiKeys', description: "Keys that act on this person's behalf." })
   ownKeys(
     @Parent() user: UserType,
     @Context() context: OperationContext,

@@ -18,7 +18,7 @@ export class InstanceResolver {
     private readonly mail: MailNotices,
   ) {}
 
-  @Query(() => InstanceType, { name: 'instance' })
+  @Query(() => InstanceType, { name: 'instance', description: 'What this deployment is and which bounds it sets.' })
   @RootField('profile.read')
   instance(): InstanceType {
     const { configuration } = this;

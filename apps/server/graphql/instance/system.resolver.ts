@@ -8,7 +8,10 @@ import { SystemType } from './system.types.js';
 export class SystemResolver {
   constructor(private readonly roster: InstanceRoster) {}
 
-  @Query(() => SystemType, { name: 'system' })
+  @Query(() => SystemType, {
+    name: 'system',
+    description: 'The servers of this deployment at work, for super administrators.',
+  })
   @RootField('system.read')
   async system(): Promise<SystemType> {
     const instances = await this.roster.standings();

@@ -4,34 +4,43 @@ import type { KeysetListing } from '#libs/kernel';
 import type { Lazy } from '../engine/lazy.js';
 import type { Cursors } from './cursor.js';
 
-@ObjectType('PageInfo')
+@ObjectType('PageInfo', { description: 'What lies around a page, and how to ask for it.' })
 export class PageInfoType {
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether asking with `first` and `after: endCursor` would give more.' })
   hasNextPage!: boolean;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether asking with `last` and `before: startCursor` would give more.' })
   hasPreviousPage!: boolean;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Cursor of the first edge; null on an empty page.' })
   startCursor!: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Cursor of the last edge; null on an empty page.' })
   endCursor!: string | null;
 }
 
 /** `first` with `after`, or `last` with `before`; the gate has judged them before any resolver runs. */
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, { nullable: true, description: 'Default 50.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'How many from the front: default 50, 0 for the count alone; excludes `last` and `before`.',
+  })
   first?: number | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The `endCursor` of the page before; only with the same filter and order.',
+  })
   after?: string | null;
 
-  @Field(() => Int, { nullable: true })
+  @Field(() => Int, { nullable: true, description: 'How many from the end; excludes `first` and `after`.' })
   last?: number | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The `startCursor` of the page behind; only with the same filter and order.',
+  })
   before?: string | null;
 }
 
@@ -49,27 +58,31 @@ export interface Connection<N> {
 
 /** The connection type of a node type: `XConnection {edges {cursor node} nodes pageInfo totalCount}`. */
 export function connectionType<N>(name: string, node: () => Type<N>): Type<Connection<N>> {
-  @ObjectType(`${name}Edge`)
+  @ObjectType(`${name}Edge`, { description: 'An object of a page, with its place in the list.' })
   class EdgeType {
-    @Field(() => String)
+    @Field(() => String, { description: 'Opaque place of this object in the list, for `after` and `before`.' })
     cursor!: string;
 
-    @Field(node)
+    @Field(node, { description: 'The listed object itself.' })
     node!: N;
   }
 
-  @ObjectType(`${name}Connection`)
+  @ObjectType(`${name}Connection`, {
+    description: 'A page of a list, cut with `first` and `after` or `last` and `before`.',
+  })
   class ConnectionType {
-    @Field(() => [EdgeType])
+    @Field(() => [EdgeType], { description: 'The objects of the page, each with its cursor.' })
     edges!: EdgeType[];
 
-    @Field(() => [node()])
+    @Field(() => [node()], { description: 'The same objects without cursors.' })
     nodes!: N[];
 
-    @Field(() => PageInfoType)
+    @Field(() => PageInfoType, { description: 'Whether there is more on either side.' })
     pageInfo!: PageInfoType;
 
-    @Field(() => Int)
+    @Field(() => Int, {
+      description: 'Size of the whole list under the filter; counted only when selected, which costs 5.',
+    })
     totalCount!: Lazy<number>;
   }
   return ConnectionType;

@@ -12,7 +12,7 @@ export class CheckResolver {
   constructor(private readonly nodes: CheckNodes) {}
 
   /** Newest first, by hand and for releases alike. */
-  @ResolveField(() => CheckRunConnection)
+  @ResolveField(() => CheckRunConnection, { description: 'Verdicts on this check of this version, newest first.' })
   async runs(
     @Parent() { ref }: CheckType,
     @Context() context: OperationContext,

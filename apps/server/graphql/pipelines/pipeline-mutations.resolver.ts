@@ -1,10 +1,11 @@
-import { Args, Context, Mutation, Resolver } from '@nestjs/graphql';
+import { Context, Mutation, Resolver } from '@nestjs/graphql';
 import { CheckService } from '#libs/checks';
 import type { Principal } from '#libs/kernel';
 import { PipelineAuthoring, PipelineLifecycle, PipelineTransfer, type PipelineView } from '#libs/pipelines';
 import type { OperationContext } from '../engine/operation-context.js';
 import { jsonObjectOf, jsonOf } from '../schema/json-input.js';
 import { DeletedPayload } from '../schema/payloads.js';
+import { InputArg } from '../schema/input-arg.js';
 import { RootField } from '../schema/root-field.js';
 import { CheckNodes } from './check-nodes.js';
 import { PipelineChecksPayload, RunPipelineChecksInput } from './check.types.js';
@@ -34,31 +35,33 @@ export class PipelineMutations {
     private readonly nodes: PipelineNodes,
   ) {}
 
-  @Mutation(() => PipelinePayload)
+  @Mutation(() => PipelinePayload, { description: 'Saves a new pipeline as a draft.' })
   @RootField('pipeline.create')
   async createPipeline(
     @Context() context: OperationContext,
-    @Args('input') { definitionJson }: CreatePipelineInput,
+    @InputArg() { definitionJson }: CreatePipelineInput,
   ): Promise<PipelinePayload> {
     const body = jsonOf(definitionJson, 'definitionJson');
     return this.#payload(context, await this.authoring.create(context.principal, body));
   }
 
-  @Mutation(() => PipelinePayload)
+  @Mutation(() => PipelinePayload, { description: 'Saves a draft over, or begins the next one from a document.' })
   @RootField('pipeline.update')
   async updatePipeline(
     @Context() context: OperationContext,
-    @Args('input') { id, definitionJson, expectedHash }: UpdatePipelineInput,
+    @InputArg() { id, definitionJson, expectedHash }: UpdatePipelineInput,
   ): Promise<PipelinePayload> {
     const body = jsonOf(definitionJson, 'definitionJson');
     return this.#payload(context, await this.authoring.update(context.principal, id, body, expectedHash));
   }
 
-  @Mutation(() => PipelinePayload)
+  @Mutation(() => PipelinePayload, {
+    description: 'Runs the checks of the draft, then makes it unchangeable and current.',
+  })
   @RootField('pipeline.release')
   async releasePipeline(
     @Context() context: OperationContext,
-    @Args('input') { id, expectedHash, releasePinnedTemplates, overrideChecksReason }: ReleasePipelineInput,
+    @InputArg() { id, expectedHash, releasePinnedTemplates, overrideChecksReason }: ReleasePipelineInput,
   ): Promise<PipelinePayload> {
     const options = {
       releasePinnedTemplates: releasePinnedTemplates ?? false,
@@ -68,11 +71,13 @@ export class PipelineMutations {
   }
 
   /** Runs every check now; each run is in the history before the answer. */
-  @Mutation(() => PipelineChecksPayload)
+  @Mutation(() => PipelineChecksPayload, {
+    description: 'Runs every check of a version now; each verdict is in the history before the answer.',
+  })
   @RootField('pipeline.run_checks')
   async runPipelineChecks(
     @Context() context: OperationContext,
-    @Args('input') { id, version, parametersJson }: RunPipelineChecksInput,
+    @InputArg() { id, version, parametersJson }: RunPipelineChecksInput,
   ): Promise<PipelineChecksPayload> {
     const given = parametersJson == null ? undefined : jsonObjectOf(parametersJson, 'parametersJson');
     const done = await this.checks.run(context.principal, id, version ?? undefined, given, context.deadline.signal);
@@ -80,11 +85,13 @@ export class PipelineMutations {
   }
 
   /** An exported file, all or nothing. */
-  @Mutation(() => ImportedPipelinePayload)
+  @Mutation(() => ImportedPipelinePayload, {
+    description: 'Takes a release exported elsewhere, all or nothing; repeating it changes nothing.',
+  })
   @RootField('pipeline.import')
   async importPipeline(
     @Context() context: OperationContext,
-    @Args('input') { definitionJson }: ImportPipelineInput,
+    @InputArg() { definitionJson }: ImportPipelineInput,
   ): Promise<ImportedPipelinePayload> {
     const file = jsonObjectOf(definitionJson, 'definitionJson');
     const { pipeline, imported } = await this.transfer.import(context.principal, file);
@@ -92,58 +99,62 @@ export class PipelineMutations {
   }
 
   /** Deletes the draft and its executions. */
-  @Mutation(() => DeletedPayload)
+  @Mutation(() => DeletedPayload, { description: 'Throws a draft away for good, with its runs.' })
   @RootField('pipeline.purge')
   async purgePipelineDraft(
     @Context('principal') caller: Principal,
-    @Args('input') { id, expectedHash }: PurgePipelineDraftInput,
+    @InputArg() { id, expectedHash }: PurgePipelineDraftInput,
   ): Promise<DeletedPayload> {
     await this.lifecycle.purgeDraft(caller, id, expectedHash);
     return { deletedId: id };
   }
 
-  @Mutation(() => PipelinePayload)
+  @Mutation(() => PipelinePayload, { description: 'Sets a release aside: it no longer runs, but can be restored.' })
   @RootField('pipeline.discard')
   async discardPipelineVersion(
     @Context() context: OperationContext,
-    @Args('input') { id, version }: DiscardPipelineVersionInput,
+    @InputArg() { id, version }: DiscardPipelineVersionInput,
   ): Promise<PipelinePayload> {
     return this.#payload(context, await this.lifecycle.discard(context.principal, id, version));
   }
 
-  @Mutation(() => PipelinePayload)
+  @Mutation(() => PipelinePayload, { description: 'Takes a discarded release back.' })
   @RootField('pipeline.restore')
   async restorePipelineVersion(
     @Context() context: OperationContext,
-    @Args('input') { id, version }: RestorePipelineVersionInput,
+    @InputArg() { id, version }: RestorePipelineVersionInput,
   ): Promise<PipelinePayload> {
     return this.#payload(context, await this.lifecycle.restore(context.principal, id, version));
   }
 
-  @Mutation(() => PipelinePayload)
+  @Mutation(() => PipelinePayload, { description: 'Makes another release the one that runs by default.' })
   @RootField('pipeline.switch')
   async switchPipeline(
     @Context() context: OperationContext,
-    @Args('input') { id, version }: SwitchPipelineInput,
+    @InputArg() { id, version }: SwitchPipelineInput,
   ): Promise<PipelinePayload> {
     return this.#payload(context, await this.lifecycle.switchCurrent(context.principal, id, version));
   }
 
-  @Mutation(() => DeletedPayload)
+  @Mutation(() => DeletedPayload, {
+    description: 'Deletes a draft by its number for good, with its runs.',
+  })
   @RootField('pipeline.purge')
   async purgePipelineVersion(
     @Context('principal') caller: Principal,
-    @Args('input') { id, version, expectedHash }: PurgePipelineVersionInput,
+    @InputArg() { id, version, expectedHash }: PurgePipelineVersionInput,
   ): Promise<DeletedPayload> {
     await this.lifecycle.purgeVersion(caller, id, version, expectedHash ?? undefined);
     return { deletedId: `${id}@${version}` };
   }
 
-  @Mutation(() => PurgedPipelinePayload)
+  @Mutation(() => PurgedPipelinePayload, {
+    description: 'Deletes a pipeline that has nothing but a draft for good, with its runs.',
+  })
   @RootField('pipeline.purge')
   async purgePipeline(
     @Context('principal') caller: Principal,
-    @Args('input') { id, includeExclusiveDraftTemplates, expectedHash }: PurgePipelineInput,
+    @InputArg() { id, includeExclusiveDraftTemplates, expectedHash }: PurgePipelineInput,
   ): Promise<PurgedPipelinePayload> {
     const options = { includeExclusiveDraftTemplates: includeExclusiveDraftTemplates ?? false };
     const report = await this.lifecycle.purge(caller, id, options, expectedHash ?? undefined);

@@ -32,12 +32,17 @@ export class PipelineResolver {
   ) {}
 
   /** By exactly one of `id` and `name`. */
-  @Query(() => PipelineType, { nullable: true })
+  @Query(() => PipelineType, {
+    nullable: true,
+    description: 'A pipeline by id or by name; null when it is absent or of another workspace.',
+  })
   @RootField('pipeline.read')
   async pipeline(
     @Context() context: OperationContext,
-    @Args('id', { type: () => ID, nullable: true }) id?: string | null,
-    @Args('name', { type: () => String, nullable: true }) name?: string | null,
+    @Args('id', { type: () => ID, nullable: true, description: 'UUID of the pipeline; excludes `name`.' })
+    id?: string | null,
+    @Args('name', { type: () => String, nullable: true, description: 'Folder path of the pipeline; excludes `id`.' })
+    name?: string | null,
   ): Promise<PipelineType | null | undefined> {
     if ((id == null) === (name == null)) {
       throw new PenstockError('pipeline.execution.invalid_parameter_type', {
@@ -51,13 +56,21 @@ export class PipelineResolver {
   }
 
   /** By name, unless ordered otherwise. */
-  @Query(() => PipelineConnection)
+  @Query(() => PipelineConnection, {
+    description: 'The pipelines of the active workspace, by name unless ordered otherwise.',
+  })
   @RootField('pipeline.read')
   async pipelines(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
-    @Args('filter', { type: () => PipelineFilterInput, nullable: true }) given?: PipelineFilterInput | null,
-    @Args('orderBy', { type: () => PipelineOrderInput, nullable: true }) orderBy?: PipelineOrderInput | null,
+    @Args('filter', {
+      type: () => PipelineFilterInput,
+      nullable: true,
+      description: 'Narrows the list; left out: all ACTIVE ones.',
+    })
+    given?: PipelineFilterInput | null,
+    @Args('orderBy', { type: () => PipelineOrderInput, nullable: true, description: 'Left out: by name.' })
+    orderBy?: PipelineOrderInput | null,
   ): Promise<Connection<PipelineType>> {
     const filter = filterOf(given);
     const order = browseOrder(orderBy);
@@ -71,11 +84,14 @@ export class PipelineResolver {
   }
 
   /** One level of the tree of names; the empty prefix is its root. */
-  @Query(() => PipelineLevelType)
+  @Query(() => PipelineLevelType, {
+    description: 'One level of the tree of names: folders and the pipelines directly in it.',
+  })
   @RootField('pipeline.read')
   async pipelineTree(
     @Context('principal') caller: Principal,
-    @Args('prefix') prefix: string,
+    @Args('prefix', { description: 'The folder to open, without a slash at the end; empty for the root.' })
+    prefix: string,
     @Args() page: PageArgs,
   ): Promise<PipelineLevelType> {
     const cursors = new Cursors('pipelineTree', { prefix });
@@ -90,11 +106,11 @@ export class PipelineResolver {
   }
 
   /** Judges a definition as a save would, and stores nothing. */
-  @Query(() => ValidationReportType)
+  @Query(() => ValidationReportType, { description: 'Judges a document as a save would, and stores nothing.' })
   @RootField('pipeline.validate')
   async validatePipeline(
     @Context('principal') caller: Principal,
-    @Args('definitionJson', { type: () => JsonText }) definitionJson: string,
+    @Args('definitionJson', { type: () => JsonText, description: 'The whole document.' }) definitionJson: string,
   ): Promise<ValidationReportType> {
     const report = await this.authoring.validate(caller, jsonOf(definitionJson, 'definitionJson'));
     return {
@@ -106,27 +122,35 @@ export class PipelineResolver {
   }
 
   /** The released version as a file: what `importPipeline` takes. */
-  @Query(() => JsonText)
+  @Query(() => JsonText, { description: 'The released version as a file that `importPipeline` takes.' })
   @RootField('pipeline.read')
   async exportPipeline(
     @Context('principal') caller: Principal,
-    @Args('id', { type: () => ID }) id: string,
-    @Args('includeTemplates', { type: () => Boolean, nullable: true }) includeTemplates?: boolean | null,
+    @Args('id', { type: () => ID, description: 'The pipeline to export.' }) id: string,
+    @Args('includeTemplates', {
+      type: () => Boolean,
+      nullable: true,
+      description: 'Whether the pinned templates are in the file too; default false.',
+    })
+    includeTemplates?: boolean | null,
   ): Promise<string> {
     return writeJson(await this.transfer.export(caller, id, { includeTemplates: includeTemplates ?? true }));
   }
 
-  @ResolveField(() => PipelineVersionType, { nullable: true })
+  @ResolveField(() => PipelineVersionType, {
+    nullable: true,
+    description: 'One version by its number; null when there is none.',
+  })
   version(
     @Parent() { id }: PipelineType,
     @Context() context: OperationContext,
-    @Args('number', { type: () => Int }) number: number,
+    @Args('number', { type: () => Int, description: 'As in `Version.number`.' }) number: number,
   ): Promise<PipelineVersionType | undefined> {
     return this.nodes.version(context, id, number);
   }
 
   /** Highest first. */
-  @ResolveField(() => PipelineVersionConnection)
+  @ResolveField(() => PipelineVersionConnection, { description: 'All versions, the newest first.' })
   async versions(
     @Parent() { id }: PipelineType,
     @Context() context: OperationContext,

@@ -13,7 +13,9 @@ export class TemplateUsersResolver {
   constructor(private readonly nodes: PipelineNodes) {}
 
   /** Working versions of pipelines that pin the working version of the template, by name of the pipeline. */
-  @ResolveField(() => PipelineVersionConnection)
+  @ResolveField(() => PipelineVersionConnection, {
+    description: 'Versions of pipelines that pin any version of this template.',
+  })
   async usedBy(
     @Parent() { name }: TemplateType,
     @Context() context: OperationContext,

@@ -7,10 +7,10 @@ export type OrderDirection = 'ASC' | 'DESC';
 /** How a list of pipelines or templates is ordered. */
 @InputType({ isAbstract: true })
 export abstract class BrowseOrderInput {
-  @Field(() => OrderFieldEnum)
+  @Field(() => OrderFieldEnum, { description: 'What is compared; equal ones follow in the order of their names.' })
   field!: OrderField;
 
-  @Field(() => OrderDirectionEnum)
+  @Field(() => OrderDirectionEnum, { description: 'Whether the list rises or falls.' })
   direction!: OrderDirection;
 }
 

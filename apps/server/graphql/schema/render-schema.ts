@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { GraphQLSchemaBuilderModule, GraphQLSchemaFactory } from '@nestjs/graphql';
 import { lexicographicSortSchema, printSchema, type GraphQLSchema } from 'graphql';
-import { openRoots } from '../engine/guarded-schema.js';
+import { describeRoots, openRoots } from '../engine/guarded-schema.js';
 import { RESOLVERS } from './resolvers.js';
 import { schemaOptions } from './schema-options.js';
 
@@ -11,6 +11,7 @@ export async function bareSchema(): Promise<GraphQLSchema> {
   try {
     const schema = await app.get(GraphQLSchemaFactory).create(RESOLVERS, { ...schemaOptions.buildSchemaOptions });
     openRoots(schema);
+    describeRoots(schema);
     return schema;
   } finally {
     await app.close();

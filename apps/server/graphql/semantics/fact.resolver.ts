@@ -8,6 +8,7 @@ import { PageArgs, type Connection } from '../paging/connection.js';
 import { Cursors } from '../paging/cursor.js';
 import { filterOf } from '../schema/filter.js';
 import { jsonOf } from '../schema/json-input.js';
+import { InputArg } from '../schema/input-arg.js';
 import { Cost, RootField } from '../schema/root-field.js';
 import { wireInput } from '../schema/wire-input.js';
 import { FactNodes } from './fact-nodes.js';
@@ -34,12 +35,19 @@ export class FactResolver {
   ) {}
 
   /** Newest first, as stored. */
-  @Query(() => LearnedFactConnection)
+  @Query(() => LearnedFactConnection, {
+    description: 'What is known about the datasources the active workspace may use, newest first.',
+  })
   @RootField('semantic.read')
   async learnedFacts(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
-    @Args('filter', { type: () => LearnedFactFilterInput, nullable: true }) given?: LearnedFactFilterInput | null,
+    @Args('filter', {
+      type: () => LearnedFactFilterInput,
+      nullable: true,
+      description: 'Narrows the list; left out: all that stand.',
+    })
+    given?: LearnedFactFilterInput | null,
   ): Promise<Connection<LearnedFactType>> {
     const query = { ...queryOf(given), datasource: given?.datasource ?? undefined };
     const cursors = new Cursors('facts', filterOf(given));
@@ -47,33 +55,37 @@ export class FactResolver {
     return this.nodes.connection(listing, cursors, () => this.listing.count(caller, query));
   }
 
-  @Mutation(() => RecordFactPayload)
+  @Mutation(() => RecordFactPayload, {
+    description: 'Writes down something learned about a datasource; what it supersedes is retired.',
+  })
   @RootField('semantic.record')
   @Cost(LIVE_COST)
   async recordFact(
     @Context() { principal, deadline }: OperationContext,
-    @Args('input') { datasource, ...input }: RecordFactInput,
+    @InputArg() { datasource, ...input }: RecordFactInput,
   ): Promise<RecordFactPayload> {
     const body = jsonOf(writeJson(wireInput(input)), 'input') as JsonObject;
     const { fact, refsAdded } = await this.recording.record(principal, datasource, body, deadline.signal);
     return { fact: this.nodes.fact(fact), refsAdded };
   }
 
-  @Mutation(() => FactPayload)
+  @Mutation(() => FactPayload, { description: 'Takes a fact back, with a reason.' })
   @RootField('semantic.retire')
   async retireFact(
     @Context('principal') caller: Principal,
-    @Args('input') { id, reason }: RetireFactInput,
+    @InputArg() { id, reason }: RetireFactInput,
   ): Promise<FactPayload> {
     return { fact: this.nodes.fact(await this.standing.retire(caller, id, reason)) };
   }
 
-  @Mutation(() => FactPayload)
+  @Mutation(() => FactPayload, {
+    description: 'Vouches for a fact in person: it is VERIFIED until the catalog changes.',
+  })
   @RootField('semantic.verify')
   @Cost(LIVE_COST)
   async verifyFact(
     @Context() { principal, deadline }: OperationContext,
-    @Args('input') { id }: VerifyFactInput,
+    @InputArg() { id }: VerifyFactInput,
   ): Promise<FactPayload> {
     return { fact: this.nodes.fact(await this.standing.verify(principal, id, deadline.signal)) };
   }
@@ -84,12 +96,18 @@ export class FactResolver {
 export class DatasourceFactsResolver {
   constructor(private readonly nodes: FactNodes) {}
 
-  @ResolveField(() => LearnedFactConnection)
+  @ResolveField(() => LearnedFactConnection, {
+    description: 'What is known about it beyond its catalog, newest first.',
+  })
   facts(
     @Parent() { name }: DatasourceType,
     @Context() context: OperationContext,
     @Args() page: PageArgs,
-    @Args('filter', { type: () => DatasourceFactFilterInput, nullable: true })
+    @Args('filter', {
+      type: () => DatasourceFactFilterInput,
+      nullable: true,
+      description: 'Narrows the list; left out: all that stand.',
+    })
     given?: DatasourceFactFilterInput | null,
   ): Promise<Connection<LearnedFactType>> {
     return this.nodes.pageOf(context, name, queryOf(given), page);
@@ -101,7 +119,7 @@ export class DatasourceFactsResolver {
 export class TableFactsResolver {
   constructor(private readonly nodes: FactNodes) {}
 
-  @ResolveField(() => [LearnedFactType])
+  @ResolveField(() => [LearnedFactType], { description: 'What is known about the table as a whole; at most 50.' })
   facts(@Parent() { learned = [] }: TableType): LearnedFactType[] {
     return learned.map((fact) => this.nodes.served(fact));
   }
@@ -112,7 +130,9 @@ export class TableFactsResolver {
 export class ColumnFactsResolver {
   constructor(private readonly nodes: FactNodes) {}
 
-  @ResolveField(() => [LearnedFactType])
+  @ResolveField(() => [LearnedFactType], {
+    description: 'What is known about the column; at most 50, and empty for columns of results.',
+  })
   facts(@Parent() { learned = [] }: ColumnType): LearnedFactType[] {
     return learned.map((fact) => this.nodes.served(fact));
   }

@@ -1,9 +1,10 @@
-import { Args, Context, Mutation, Resolver } from '@nestjs/graphql';
+import { Context, Mutation, Resolver } from '@nestjs/graphql';
 import type { Principal } from '#libs/kernel';
 import { TemplateAuthoring, TemplateLifecycle, TemplateTransfer } from '#libs/templates';
 import type { OperationContext } from '../engine/operation-context.js';
 import { jsonObjectOf } from '../schema/json-input.js';
 import { DeletedPayload } from '../schema/payloads.js';
+import { InputArg } from '../schema/input-arg.js';
 import { RootField } from '../schema/root-field.js';
 import { TemplateNodes } from './template-nodes.js';
 import {
@@ -29,42 +30,44 @@ export class TemplateMutations {
     private readonly nodes: TemplateNodes,
   ) {}
 
-  @Mutation(() => TemplatePayload)
+  @Mutation(() => TemplatePayload, { description: 'Saves a new template as a draft.' })
   @RootField('template.create')
   async createTemplate(
     @Context() context: OperationContext,
-    @Args('input') input: CreateTemplateInput,
+    @InputArg() input: CreateTemplateInput,
   ): Promise<TemplatePayload> {
     await this.authoring.create(context.principal, bodyOf(input));
     return this.#payload(context, input.name);
   }
 
-  @Mutation(() => TemplatePayload)
+  @Mutation(() => TemplatePayload, { description: 'Saves a draft over, or begins the next one.' })
   @RootField('template.update')
   async updateTemplate(
     @Context() context: OperationContext,
-    @Args('input') input: UpdateTemplateInput,
+    @InputArg() input: UpdateTemplateInput,
   ): Promise<TemplatePayload> {
     await this.authoring.update(context.principal, bodyOf(input), input.expectedHash);
     return this.#payload(context, input.name);
   }
 
-  @Mutation(() => TemplatePayload)
+  @Mutation(() => TemplatePayload, { description: 'Makes the draft unchangeable and current.' })
   @RootField('template.release')
   async releaseTemplate(
     @Context() context: OperationContext,
-    @Args('input') { name, expectedHash }: ReleaseTemplateInput,
+    @InputArg() { name, expectedHash }: ReleaseTemplateInput,
   ): Promise<TemplatePayload> {
     await this.lifecycle.release(context.principal, name, expectedHash);
     return this.#payload(context, name);
   }
 
   /** `{"templates": […]}`, all or nothing. */
-  @Mutation(() => ImportedTemplatesPayload)
+  @Mutation(() => ImportedTemplatesPayload, {
+    description: 'Takes releases exported elsewhere, all or nothing; repeating it changes nothing.',
+  })
   @RootField('template.import')
   async importTemplates(
     @Context() context: OperationContext,
-    @Args('input') { definitionJson }: ImportTemplatesInput,
+    @InputArg() { definitionJson }: ImportTemplatesInput,
   ): Promise<ImportedTemplatesPayload> {
     const report = await this.transfer.import(context.principal, jsonObjectOf(definitionJson, 'definitionJson'));
     return {
@@ -77,61 +80,65 @@ export class TemplateMutations {
     };
   }
 
-  @Mutation(() => DeletedPayload)
+  @Mutation(() => DeletedPayload, { description: 'Throws a draft away for good.' })
   @RootField('template.purge_draft')
   async purgeTemplateDraft(
     @Context('principal') caller: Principal,
-    @Args('input') { name, expectedHash }: PurgeTemplateDraftInput,
+    @InputArg() { name, expectedHash }: PurgeTemplateDraftInput,
   ): Promise<DeletedPayload> {
     await this.lifecycle.purgeDraft(caller, name, expectedHash);
     return { deletedId: name };
   }
 
-  @Mutation(() => TemplatePayload)
+  @Mutation(() => TemplatePayload, {
+    description: 'Sets a release aside: it can no longer be pinned, but be restored.',
+  })
   @RootField('template.discard')
   async discardTemplateVersion(
     @Context() context: OperationContext,
-    @Args('input') { name, version }: DiscardTemplateVersionInput,
+    @InputArg() { name, version }: DiscardTemplateVersionInput,
   ): Promise<TemplatePayload> {
     await this.lifecycle.discard(context.principal, name, version);
     return this.#payload(context, name);
   }
 
-  @Mutation(() => TemplatePayload)
+  @Mutation(() => TemplatePayload, { description: 'Takes a discarded release back.' })
   @RootField('template.restore')
   async restoreTemplateVersion(
     @Context() context: OperationContext,
-    @Args('input') { name, version }: RestoreTemplateVersionInput,
+    @InputArg() { name, version }: RestoreTemplateVersionInput,
   ): Promise<TemplatePayload> {
     await this.lifecycle.restore(context.principal, name, version);
     return this.#payload(context, name);
   }
 
-  @Mutation(() => TemplatePayload)
+  @Mutation(() => TemplatePayload, { description: 'Makes another release the one that is pinned by default.' })
   @RootField('template.switch')
   async switchTemplate(
     @Context() context: OperationContext,
-    @Args('input') { name, version }: SwitchTemplateInput,
+    @InputArg() { name, version }: SwitchTemplateInput,
   ): Promise<TemplatePayload> {
     await this.lifecycle.switchCurrent(context.principal, name, version);
     return this.#payload(context, name);
   }
 
-  @Mutation(() => DeletedPayload)
+  @Mutation(() => DeletedPayload, {
+    description: 'Deletes a draft by its number for good; refused while something pins it.',
+  })
   @RootField('template.purge')
   async purgeTemplateVersion(
     @Context('principal') caller: Principal,
-    @Args('input') { name, version, expectedHash }: PurgeTemplateVersionInput,
+    @InputArg() { name, version, expectedHash }: PurgeTemplateVersionInput,
   ): Promise<DeletedPayload> {
     await this.lifecycle.purgeVersion(caller, name, version, expectedHash ?? undefined);
     return { deletedId: `${name}@${version}` };
   }
 
-  @Mutation(() => DeletedPayload)
+  @Mutation(() => DeletedPayload, { description: 'Deletes a template that has nothing but a draft for good.' })
   @RootField('template.purge')
   async purgeTemplate(
     @Context('principal') caller: Principal,
-    @Args('input') { name, expectedHash }: PurgeTemplateInput,
+    @InputArg() { name, expectedHash }: PurgeTemplateInput,
   ): Promise<DeletedPayload> {
     await this.lifecycle.purge(caller, name, expectedHash ?? undefined);
     return { deletedId: name };

@@ -29,20 +29,34 @@ export class TemplateResolver {
     private readonly nodes: TemplateNodes,
   ) {}
 
-  @Query(() => TemplateType, { nullable: true })
+  @Query(() => TemplateType, {
+    nullable: true,
+    description: 'A template by its name; null when it is absent or of another workspace.',
+  })
   @RootField('template.read')
-  template(@Context() context: OperationContext, @Args('name') name: string): Promise<TemplateType | undefined> {
+  template(
+    @Context() context: OperationContext,
+    @Args('name', { description: 'Folder path of the template.' }) name: string,
+  ): Promise<TemplateType | undefined> {
     return this.nodes.load(context, name);
   }
 
   /** By name, unless ordered otherwise. */
-  @Query(() => TemplateConnection)
+  @Query(() => TemplateConnection, {
+    description: 'The templates of the active workspace, by name unless ordered otherwise.',
+  })
   @RootField('template.read')
   async templates(
     @Context('principal') caller: Principal,
     @Args() page: PageArgs,
-    @Args('filter', { type: () => TemplateFilterInput, nullable: true }) given?: TemplateFilterInput | null,
-    @Args('orderBy', { type: () => TemplateOrderInput, nullable: true }) orderBy?: TemplateOrderInput | null,
+    @Args('filter', {
+      type: () => TemplateFilterInput,
+      nullable: true,
+      description: 'Narrows the list; left out: all ACTIVE ones.',
+    })
+    given?: TemplateFilterInput | null,
+    @Args('orderBy', { type: () => TemplateOrderInput, nullable: true, description: 'Left out: by name.' })
+    orderBy?: TemplateOrderInput | null,
   ): Promise<Connection<TemplateType>> {
     const filter = filterOf(given);
     const order = browseOrder(orderBy);
@@ -56,11 +70,14 @@ export class TemplateResolver {
   }
 
   /** One level of the tree of names; the empty prefix is its root. */
-  @Query(() => TemplateLevelType)
+  @Query(() => TemplateLevelType, {
+    description: 'One level of the tree of names: folders and the templates directly in it.',
+  })
   @RootField('template.read')
   async templateTree(
     @Context('principal') caller: Principal,
-    @Args('prefix') prefix: string,
+    @Args('prefix', { description: 'The folder to open, without a slash at the end; empty for the root.' })
+    prefix: string,
     @Args() page: PageArgs,
   ): Promise<TemplateLevelType> {
     const cursors = new Cursors('templateTree', { prefix });
@@ -75,30 +92,48 @@ export class TemplateResolver {
   }
 
   /** What a template renders to; nothing runs. */
-  @Query(() => Json)
+  @Query(() => Json, { description: 'The SQL a template makes of its values; nothing runs.' })
   @RootField('template.render')
   renderTemplate(
     @Context('principal') caller: Principal,
-    @Args('name') name: string,
-    @Args('version', { type: () => Int, nullable: true }) version?: number | null,
-    @Args('contextJson', { type: () => JsonText, nullable: true }) contextJson?: string | null,
-    @Args('mode', { type: () => String, nullable: true, description: 'text (default) or bound.' }) mode?: string | null,
+    @Args('name', { description: 'Folder path of the template.' }) name: string,
+    @Args('version', {
+      type: () => Int,
+      nullable: true,
+      description: 'Number of the version; left out: the working one.',
+    })
+    version?: number | null,
+    @Args('contextJson', {
+      type: () => JsonText,
+      nullable: true,
+      description: 'Object of the values the body reads; left out: an empty one.',
+    })
+    contextJson?: string | null,
+    @Args('mode', {
+      type: () => String,
+      nullable: true,
+      description: '`text` (default) writes values out, `bound` gives placeholders with the values beside them.',
+    })
+    mode?: string | null,
   ): Promise<unknown> {
     const context = contextJson == null ? undefined : jsonOf(contextJson, 'contextJson');
     return this.previews.render(caller, { name, version, context, mode: mode ?? undefined });
   }
 
-  @ResolveField(() => TemplateVersionType, { nullable: true })
+  @ResolveField(() => TemplateVersionType, {
+    nullable: true,
+    description: 'One version by its number; null when there is none.',
+  })
   version(
     @Parent() { name }: TemplateType,
     @Context() context: OperationContext,
-    @Args('number', { type: () => Int }) number: number,
+    @Args('number', { type: () => Int, description: 'As in `Version.number`.' }) number: number,
   ): Promise<TemplateVersionType | undefined> {
     return this.nodes.version(context, name, number);
   }
 
   /** Highest first. */
-  @ResolveField(() => TemplateVersionConnection)
+  @ResolveField(() => TemplateVersionConnection, { description: 'All versions, the newest first.' })
   async versions(
     @Parent() { name }: TemplateType,
     @Context() context: OperationContext,

@@ -37,14 +37,24 @@ export class WorkspaceResolver {
     this.#people = new Batch((principal, ids) => members.among(principal, ids));
   }
 
-  @Query(() => WorkspaceType, { nullable: true, name: 'workspace' })
+  @Query(() => WorkspaceType, {
+    nullable: true,
+    name: 'workspace',
+    description: 'A workspace by its name; null when it is absent or the viewer does not belong to it.',
+  })
   @RootField('workspace.read')
-  async workspace(@Context('principal') caller: Principal, @Args('name') name: string): Promise<WorkspaceType | null> {
+  async workspace(
+    @Context('principal') caller: Principal,
+    @Args('name', { description: 'Taken from `Workspace.name`.' }) name: string,
+  ): Promise<WorkspaceType | null> {
     const view = await found(this.workspaces.read(caller, name));
     return view && this.nodes.workspace(view);
   }
 
-  @Query(() => WorkspaceConnection, { name: 'workspaces' })
+  @Query(() => WorkspaceConnection, {
+    name: 'workspaces',
+    description: 'The workspaces the viewer belongs to, by name; all of them for super administrators.',
+  })
   @RootField('workspace.list_own')
   async list(@Context('principal') caller: Principal, @Args() page: PageArgs): Promise<Connection<WorkspaceType>> {
     const cursors = new Cursors('workspaces');
@@ -56,7 +66,7 @@ export class WorkspaceResolver {
     });
   }
 
-  @ResolveField(() => MembershipConnection, { name: 'members' })
+  @ResolveField(() => MembershipConnection, { name: 'members', description: 'Who belongs to it, with which rights.' })
   @Cost(PEOPLE_COST)
   async membersOf(
     @Parent() workspace: WorkspaceType,
@@ -76,7 +86,10 @@ export class WorkspaceResolver {
   }
 
   /** Only administrators see any. */
-  @ResolveField(() => InvitationConnection, { name: 'invitations' })
+  @ResolveField(() => InvitationConnection, {
+    name: 'invitations',
+    description: 'Places kept for people without an account.',
+  })
   @Cost(PEOPLE_COST)
   async invitationsOf(
     @Parent() workspace: WorkspaceType,

@@ -5,75 +5,83 @@ import { connectionType } from '../paging/connection.js';
 import { DateTime } from '../scalars/text.scalars.js';
 import { NodeInterface } from '../schema/node.interface.js';
 
-@ObjectType('Workspace', { implements: () => [NodeInterface] })
+@ObjectType('Workspace', {
+  implements: () => [NodeInterface],
+  description: "A team's room: pipelines, templates, runs and keys in it are invisible from elsewhere.",
+})
 export class WorkspaceType extends NodeInterface {
-  @Field(() => String)
+  @Field(() => String, { description: 'Lower-case name, never changed.' })
   name!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Title for people.' })
   displayName!: string;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether it was made for one person at the first sign-in.' })
   isPersonal!: boolean;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether anything can be done in it; a deactivated one keeps its content.' })
   isActive!: boolean;
 
-  @Field(() => DateTime, { nullable: true })
+  @Field(() => DateTime, { nullable: true, description: 'When it was closed; null while it is active.' })
   deactivatedAt!: string | null;
 
-  @Field(() => ActorType, { nullable: true })
+  @Field(() => ActorType, { nullable: true, description: 'Who closed it; null while it is active.' })
   deactivatedBy!: Lazy<ActorType | null>;
 
-  @Field(() => ActorType, { nullable: true })
+  @Field(() => ActorType, {
+    nullable: true,
+    description: 'Who made it; null for one that the deployment made by itself.',
+  })
   createdBy!: Lazy<ActorType | null>;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was made.' })
   createdAt!: string;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When its settings last changed.' })
   updatedAt!: string;
 }
 
-@ObjectType('Membership')
+@ObjectType('Membership', { description: "A person's place in a workspace; without any flag, to read and to run." })
 export class MembershipType {
-  @Field(() => WorkspaceType)
+  @Field(() => WorkspaceType, { description: 'Where the rights hold.' })
   workspace!: WorkspaceType | Lazy<WorkspaceType | undefined>;
 
-  @Field(() => ActorType)
+  @Field(() => ActorType, { description: 'Whose rights they are.' })
   user!: ActorType | Lazy<ActorType>;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether the person may write drafts and publish.' })
   author!: boolean;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether the person may release, import and promote.' })
   promoter!: boolean;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, {
+    description: 'Whether the person may manage members and datasources, and all that authors and promoters may.',
+  })
   admin!: boolean;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When the person became a member.' })
   joinedAt!: string;
 }
 
-@ObjectType('Invitation')
+@ObjectType('Invitation', { description: 'A place kept for somebody who has no account yet.' })
 export class InvitationType {
-  @Field(() => String)
+  @Field(() => String, { description: 'Address whose first sign-in takes the place.' })
   email!: string;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether the person will be allowed to write drafts.' })
   author!: boolean;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether the person will be allowed to release and promote.' })
   promoter!: boolean;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether the person will be allowed to manage the workspace.' })
   admin!: boolean;
 
-  @Field(() => ActorType)
+  @Field(() => ActorType, { description: 'Who asked the person in.' })
   invitedBy!: Lazy<ActorType>;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When the invitation was made.' })
   invitedAt!: string;
 }
 
