@@ -48,7 +48,7 @@ export class LakeResolver {
   }
 
   @Mutation(() => LakeTablePayload, {
-    description: 'Puts one table into the catalog of a lake; its files stay where they are.',
+    description: 'Puts one table into the catalog of a lake, once a row of its files could be read.',
   })
   @RootField('lake_table.manage')
   @Cost(LIVE_COST)
@@ -71,7 +71,7 @@ export class LakeResolver {
   }
 
   @Mutation(() => ImportLakeTablesPayload, {
-    description: 'Puts many tables into the catalog of a lake; those already there are left as they are.',
+    description: 'Puts up to 500 tables into the catalog of a lake, all or none; those already there stay as they are.',
   })
   @RootField('lake_table.manage')
   @Cost(LIVE_COST)

@@ -19,7 +19,7 @@ const namespaceArg = {
 const limitArg = {
   type: () => Int,
   nullable: true,
-  description: 'Most rows to give, within the limit of the deployment.',
+  description: 'Most rows to give, 1 to 500; default 50.',
 };
 
 /** Statistics of tables, first rows, statements of an author's own (06 §9). */
@@ -32,7 +32,7 @@ export class ProbeResolver {
   ) {}
 
   @Query(() => Json, {
-    description: "What is known of a table's size and values without reading it: row count, bytes, ranges.",
+    description: 'What the database knows of a live table without reading it: rows, indexes, spread of values.',
   })
   @RootField('datasource.read')
   @Cost(LIVE_COST)
@@ -93,7 +93,7 @@ export class ProbeResolver {
     @Args('timeoutSeconds', {
       type: () => Int,
       nullable: true,
-      description: 'Most seconds the statement may take, within the limit of the deployment.',
+      description: 'Most seconds the statement may take, up to 30; default 10.',
     })
     timeoutSeconds?: number | null,
   ): Promise<ProbeType> {

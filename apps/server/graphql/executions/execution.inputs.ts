@@ -56,7 +56,7 @@ export class ExecutePipelineInput {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Repeating the request with the same key gives the run of the first time.',
+    description: '1 to 255 characters; repeating the request with the same key gives the run of the first time.',
   })
   idempotencyKey?: string | null;
 

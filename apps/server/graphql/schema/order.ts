@@ -7,7 +7,7 @@ export type OrderDirection = 'ASC' | 'DESC';
 /** How a list of pipelines or templates is ordered. */
 @InputType({ isAbstract: true })
 export abstract class BrowseOrderInput {
-  @Field(() => OrderFieldEnum, { description: 'What is compared; equal ones follow in the order of their names.' })
+  @Field(() => OrderFieldEnum, { description: 'What is compared; equal ones follow in a fixed order.' })
   field!: OrderField;
 
   @Field(() => OrderDirectionEnum, { description: 'Whether the list rises or falls.' })
