@@ -16,7 +16,7 @@ export class WorkspaceType extends NodeInterface {
   @Field(() => String, { description: 'Title for people.' })
   displayName!: string;
 
-  @Field(() => Boolean, { description: 'Whether it was made for one person at the first sign-in.' })
+  @Field(() => Boolean, { description: 'Whether it was once made for one person alone; it works like any other.' })
   isPersonal!: boolean;
 
   @Field(() => Boolean, { description: 'Whether anything can be done in it; a deactivated one keeps its content.' })
