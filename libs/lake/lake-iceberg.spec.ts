@@ -74,6 +74,7 @@ describe('an Iceberg table of a lake', () => {
     expect(await scene.bench.datasources.statistics.read(scene.team.author, 'lake', { table: 't' })).toEqual({
       row_estimate: 8,
       stats_source: 'iceberg_manifest',
+      partition_column: null,
       indexes: [],
       columns: [
         { name: 'id', distinct_is_ratio: false, null_fraction: 0.25 },
