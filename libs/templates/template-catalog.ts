@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isJsonObject, readJson, isExactNumber } from '#libs/kernel';
+import { PenstockError, readJson } from '#libs/kernel';
 import type { VersionStatus } from '#libs/lifecycle';
 import { Database, type Queryable, type Transaction } from '#libs/persistence';
 import type { Dialect } from '#libs/typesystem';
@@ -10,6 +10,7 @@ import {
   type TemplateImport,
   type TemplateRef,
 } from './pinned-template.js';
+import { readImport } from './template-fields.js';
 
 /** Libraries one template may reach in all (contract 05 §6). */
 export const MAX_CLOSURE = 200;
@@ -171,14 +172,24 @@ function closureOf(template: PinnedTemplate, loaded: ReadonlyMap<string, PinnedT
   return libraries;
 }
 
-/** Reads `imports_json`. An entry that is not one of ours reaches no library (the registry fails closed). */
+/**
+ * Reads `imports_json` by the grammar a save keeps to: a row that something else wrote is no template (contract 05 §7).
+ *
+ * @throws PenstockError template.validation.dangerous_construct; what stands there is never told
+ */
 export function readImports(text: string): TemplateImport[] {
   const list = readJson(text, { field: 'imports_json' });
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((entry): TemplateImport[] => {
-    if (!isJsonObject(entry)) return [];
-    const { id, alias, version } = entry;
-    if (typeof id !== 'string' || typeof alias !== 'string' || !isExactNumber(version)) return [];
-    return [{ id, alias, version: Number(version.value) }];
+  if (!Array.isArray(list)) throw malformed('imports');
+  return list.map((entry, index) => {
+    const read = readImport(entry);
+    if (!read) throw malformed(`imports[${index}]`);
+    return read;
+  });
+}
+
+function malformed(path: string): PenstockError {
+  return new PenstockError('template.validation.dangerous_construct', {
+    message: `The stored template has no usable ${path}: save it again with imports of the form {"id", "version", "alias"}.`,
+    details: { construct: 'import', path },
   });
 }

@@ -192,7 +192,8 @@ function readImportsField(
   return imports;
 }
 
-function readImport(entry: unknown): TemplateImport | undefined {
+/** One import by the grammar of contract 05 §7; undefined for anything else. */
+export function readImport(entry: unknown): TemplateImport | undefined {
   if (typeof entry !== 'object' || entry === null || !isJsonObject(entry as JsonValue)) return undefined;
   const { id, version, alias } = entry as Record<string, unknown>;
   const number = wholeNumber(version);

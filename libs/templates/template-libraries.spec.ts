@@ -3,6 +3,7 @@ import type { PenstockError } from '#libs/kernel';
 import { createWorkspace } from '../../test/fixtures/authors.js';
 import { refusal } from '../../test/fixtures/pipelines.js';
 import { codesOf, useTemplateBench } from '../../test/fixtures/template-bench.js';
+import { readImports } from './template-catalog.js';
 
 const bench = useTemplateBench();
 
@@ -123,5 +124,49 @@ describe('libraries', () => {
     expect([saved.status, discarded.status].sort()).toEqual(['fulfilled', 'rejected']);
     const lost = (saved.status === 'rejected' ? saved : (discarded as PromiseRejectedResult)).reason as PenstockError;
     expect(['template.validation.import_not_found', 'template.in_use']).toContain(lost.code);
+  });
+
+  const GOOD = { id: 'l/base', version: 1, alias: 'L' };
+  it.each([
+    ['an alias that is an expression', { ...GOOD, alias: 'x=1><#include "/etc/passwd"' }],
+    ['an alias that begins with a digit', { ...GOOD, alias: '1L' }],
+    ['an empty alias', { ...GOOD, alias: '' }],
+    ['no alias', { id: 'l/base', version: 1 }],
+    ['an id that climbs', { ...GOOD, id: '../base' }],
+    ['an id without a folder', { ...GOOD, id: 'base' }],
+    ['an id with a quote', { ...GOOD, id: "l/base' as x" }],
+    ['version 0', { ...GOOD, version: 0 }],
+    ['a version with a fraction', { ...GOOD, version: 1.5 }],
+    ['a text for an import', 'l/base@1'],
+  ])('a stored row with %s is refused on read and whole: no render leaves it out or takes it', async (_, entry) => {
+    const lib = await bench.authoring.create(bench.team.principal(), library());
+    const user = await bench.authoring.create(
+      bench.team.principal(),
+      bench.body({ imports: [{ id: lib.id, version: 1, alias: 'l' }] }),
+    );
+    await bench.db.database.execute(
+      `UPDATE template_versions SET imports_json = jsonb_build_array(imports_json->0, $2::jsonb)
+        WHERE template_id = (SELECT id FROM templates WHERE workspace_id = $1 AND name = $3)`,
+      [bench.team.id, JSON.stringify(entry), user.id],
+    );
+    const reads = [
+      () => bench.catalog.load(bench.team.id, [{ id: user.id, version: 1 }]),
+      () => bench.reading.read(bench.team.principal(), user.id),
+    ];
+    for (const read of reads) {
+      const error = await refusal<unknown>(read());
+      expect([error.code, error.details]).toEqual([
+        'template.validation.dangerous_construct',
+        { construct: 'import', path: 'imports[1]' },
+      ]);
+      expect(error.message).not.toContain(JSON.stringify(entry));
+    }
+  });
+
+  it('takes no object for the list of imports of a stored row', () => {
+    expect(() => readImports('{}')).toThrow(
+      expect.objectContaining({ code: 'template.validation.dangerous_construct' }),
+    );
+    expect(readImports('[{"id": "l/base", "version": 1, "alias": "L"}]')).toEqual([GOOD]);
   });
 });
