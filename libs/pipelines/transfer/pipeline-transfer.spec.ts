@@ -72,6 +72,34 @@ describe('a pipeline as a file', () => {
     expect(await counts()).toEqual(before);
   });
 
+  it('keeps when it and its templates were released, and names the importer as who released them here', async () => {
+    const file = await strange();
+    const importer = elsewhere.principal();
+    const stamp = '2024-02-29T23:59:59.123456Z';
+    const templateStamp = '2023-12-31T00:00:00.000001Z';
+    const dated = {
+      ...file,
+      pipeline: { ...file.pipeline, released_at: stamp },
+      templates: file.templates.map((each) => ({ ...each, released_at: templateStamp })),
+    };
+    const { pipeline } = await transfer.import(importer, sent(dated));
+    expect(bench.team.principal().userId).not.toBe(importer.userId);
+    expect(pipeline).toMatchObject({ version: 1, status: 'RELEASED' });
+    const rows = await bench.db.database.query(
+      `SELECT v.released_at = $2::timestamptz AS kept, v.released_by AS by
+         FROM pipeline_versions v WHERE v.pipeline_id = $1
+       UNION ALL
+       SELECT v.released_at = $5::timestamptz, v.released_by
+         FROM templates t JOIN template_versions v ON v.template_id = t.id
+        WHERE t.workspace_id = $3 AND t.name = $4`,
+      [pipeline.id, stamp, elsewhere.id, bench.template, templateStamp],
+    );
+    expect(rows).toEqual([
+      { kept: true, by: importer.userId },
+      { kept: true, by: importer.userId },
+    ]);
+  });
+
   it('never moves a pointer that is set, and never opens a draft', async () => {
     const made = await bench.released();
     const { file } = await exported(made.id);

@@ -54,6 +54,27 @@ describe('templates as files', () => {
     expect(audits).toHaveLength(2);
   });
 
+  it('keep when they were released, and name who brought them as who released them here', async () => {
+    const [carried, undated] = [await entry(), await entry()];
+    const importer = elsewhere.principal();
+    const released = '2024-02-29T23:59:59.123456Z';
+    await transfer.import(importer, file({ ...carried, released_at: released }, { ...undated, released_at: null }));
+    expect(bench.team.principal().userId).not.toBe(importer.userId);
+    const rows = await bench.db.database.query(
+      `SELECT v.version, v.status, v.released_by AS by, v.released_at = $3::timestamptz AS kept,
+              v.released_at = v.created_at AS "countsFromImport"
+         FROM unnest($2::text[]) WITH ORDINALITY AS asked(name, place)
+         JOIN templates t ON t.workspace_id = $1 AND t.name = asked.name
+         JOIN template_versions v ON v.template_id = t.id ORDER BY asked.place`,
+      [elsewhere.id, [carried['id'], undated['id']], released],
+    );
+    const here = { version: 1, status: 'RELEASED', by: importer.userId };
+    expect(rows).toEqual([
+      { ...here, kept: true, countsFromImport: false },
+      { ...here, kept: false, countsFromImport: true },
+    ]);
+  });
+
   it('without a number become the next version, and leave the pointer and the sender alone', async () => {
     const one = await entry();
     await transfer.import(elsewhere.principal(), file(one));
