@@ -140,6 +140,15 @@ describe('syntax errors stand where the author must look', () => {
     expect(problem).toMatchObject({ code: 'syntax_error', line, column, message: expect.stringContaining(message) });
   });
 
+  it('tells a built-in that the language has and this engine has not from one that nobody has', () => {
+    for (const spelling of ['iso_utc', 'isoUtc']) {
+      expect(problemsOf(`\${x?${spelling}}`)[0]!.details).toEqual({ builtin: spelling, unsupported: true });
+    }
+    const [unknown] = problemsOf('${x?no_such_thing}');
+    expect(unknown!.details).toMatchObject({ builtin: 'no_such_thing', known: expect.arrayContaining(['trim']) });
+    expect(unknown!.details).not.toHaveProperty('unsupported');
+  });
+
   it.each(['a <#> b', 'a <# b', '$ # { }', '{x}', 'a $b', '</ #if>', "data #> '{a}'", 'x <-> y'])(
     '%s is plain text',
     (template) => {
