@@ -154,7 +154,7 @@ describe('libraries', () => {
       () => bench.reading.read(bench.team.principal(), user.id),
     ];
     for (const read of reads) {
-      const error = await refusal<unknown>(read());
+      const error = await refusal(read());
       expect([error.code, error.details]).toEqual([
         'template.validation.dangerous_construct',
         { construct: 'import', path: 'imports[1]' },

@@ -343,6 +343,42 @@ describeWithProgram('redis-server', 'bad input at every door', (redis) => {
     }
   }); // prettier-ignore
 
+  it('deletes nothing for a stale If-Match, tells the hash that stands, and then deletes for that one', async () => {
+    const template = { dialect: 'DUCKDB', display_name: 'Stale', description: '', body: 'SELECT 1 AS one' };
+    const pin = { id: 'bad/input/stale.sql', version: 1 };
+    const mended = 'SELECT 2 AS two';
+    const doors: [entity: 'pipeline' | 'template', address: (id: string) => [read: string, remove: string]][] = [
+      ['pipeline', (id) => [`pipelines/${id}`, `pipelines/${id}/versions/1`]],
+      ['pipeline', (id) => [`pipelines/${id}`, `pipelines/${id}`]],
+      ['template', (id) => [`templates?name=${id}`, `templates/version?name=${id}&version=1`]],
+      ['template', (id) => [`templates?name=${id}`, `templates?name=${id}`]],
+    ]; // prettier-ignore
+    await author.data('POST', '/api/v1/templates', { ...template, id: pin.id });
+    for (const [place, [entity, address]] of doors.entries()) {
+      const name = `bad/input/stale${place}`;
+      const body =
+        entity === 'template'
+          ? { ...template, id: name }
+          : { name, display_name: 'Stale', description: '', parameters: {}, nodes: [{ id: 'read', type: 'DQL', source: 'tempdb', template: pin, output: { target: 'caller' } }] }; // prettier-ignore
+      const first = await author.data('POST', `/api/v1/${entity}s`, body);
+      const id = entity === 'template' ? encodeURIComponent(name) : String(first.id);
+      const [read, remove] = address(id).map((path) => `/api/v1/${path}`) as [string, string];
+      const save = entity === 'template' ? '/api/v1/templates' : read;
+      const change = entity === 'template' ? { body: mended } : { description: mended };
+      const second = await author.data('PUT', save, { ...body, ...change }, { headers: { 'If-Match': first.body_hash } });
+      expect([remove, second.body_hash === first.body_hash]).toEqual([remove, false]);
+      for (const stale of [first.body_hash, 'a'.repeat(64), `"${first.body_hash}"`]) {
+        const answer = await admin.call('DELETE', remove, undefined, { headers: { 'If-Match': stale } });
+        expectRefusal(`DELETE ${remove} ${stale}`, answer, 409, `${entity}.version.conflict`, {
+          current_body_hash: second.body_hash,
+        });
+        expect([remove, (await author.data('GET', read)).body_hash]).toEqual([remove, second.body_hash]);
+      }
+      const gone = await admin.call('DELETE', remove, undefined, { headers: { 'If-Match': second.body_hash } });
+      expect([remove, gone.status < 300, (await author.call('GET', read)).status]).toEqual([remove, true, 404]);
+    }
+  }); // prettier-ignore
+
   it('refuses resume points, keys and formats it cannot honour', async () => {
     const events = `/api/v1/executions/${executionId}/events`;
     for (const value of ['x', '-1', '1.5', '1e3', '', '99999999999999999999']) {

@@ -241,6 +241,32 @@ describe('the budget of dry renders', () => {
   });
 });
 
+describe('how many combinations of BOOLEAN parameters are rendered', () => {
+  it('is what dry-render-variants says: with 1 the branch that the default takes is the only one judged', async () => {
+    const single = await authoringInstance(bench.db.database, { DATAPIPELINES_TEMPLATES_DRY_RENDER_VARIANTS: '1' });
+    try {
+      const body = (flag: boolean) =>
+        document(
+          pipeline({
+            parameters: { flag: { type: 'BOOLEAN', default: flag } },
+            nodes: [node({ template: template('t/branch.sql') })],
+          }),
+        );
+      const codes = async (validation: DocumentValidation, flag: boolean) =>
+        (await validation.judge(bench.team.id, body(flag))).failures.map(({ code }) => code);
+      const undeclared = ['pipeline.validation.template_parameter_undeclared'];
+      const alone = single.get(DocumentValidation);
+      expect([await codes(alone, true), await codes(alone, false)]).toEqual([[], undeclared]);
+      expect([await codes(bench.validation, true), await codes(bench.validation, false)]).toEqual([
+        undeclared,
+        undeclared,
+      ]);
+    } finally {
+      await single.close();
+    }
+  });
+});
+
 describe('staged tables', () => {
   const warned = async (body: Json) =>
     (await bench.validation.judge(bench.team.id, document(body))).warnings.map(({ code, path }) => `${code} ${path}`);

@@ -123,6 +123,32 @@ describe.each([
   });
 });
 
+describe('the cache of parsed templates', () => {
+  it.each([
+    ['0', 'kept: none', ['b', 'd']],
+    ['1', 'kept: the last one only', ['b', 'd']],
+    ['2', 'kept: both', ['a', 'c']],
+  ])('keeps as many trees as cache-size says (%s, %s)', async (size, _kept, [first, second]) => {
+    const renderer = TemplateRenderer.withWorker(
+      loadConfiguration({
+        DATAPIPELINES_TEMPLATES_CACHE_SIZE: size,
+        DATAPIPELINES_TEMPLATES_RENDER_ISOLATION: 'inline',
+      }),
+      SCRIPT,
+    );
+    // Two bodies under one hash, which never happens: what is printed tells whether the tree was read anew.
+    const printing = async (name: string, body: string) => {
+      const template = pinned(`\${'${body}'?lower_case}`, { name, bodyHash: name });
+      const outcome = await renderer.render({ template, libraries: new Map() }, values());
+      return outcome.ok ? outcome.namedSql : outcome.problem.kind;
+    };
+    expect([await printing('l/one', 'A'), await printing('l/two', 'C')]).toEqual(['a', 'c']);
+    expect([await printing('l/one', 'B'), await printing('l/two', 'D')]).toEqual([first, second]);
+    if (size === '1') expect(await printing('l/two', 'E')).toBe('d');
+    await renderer.onModuleDestroy();
+  });
+});
+
 describe('worker threads', () => {
   it('replaces a thread that was stopped, and goes on rendering', async () => {
     const renderer = TemplateRenderer.withWorker(
