@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 
 import { DriverFailure } from '#libs/datasources';
 
-import { DISGUISES, HARMFUL_READS, WRITING_TRICKS } from '../datasources/probe/tricks.fixture.js';
+import { DISGUISES, HARMFUL_READS, WRITING_TRICKS } from '../../test/fixtures/probe-tricks.js';
 import { LakeConnection } from './engine/lake-connection.js';
 import { lakeScene } from './lake.fixture.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DIALECTS } from '#libs/typesystem';
 
 import { classifyProbe } from './classify-probe.js';
-import { DISGUISES, HARMFUL_READS, WRITING_TRICKS } from './tricks.fixture.js';
+import { DISGUISES, HARMFUL_READS, WRITING_TRICKS } from '../../../test/fixtures/probe-tricks.js';
 
 describe('the words of a probe', () => {
   const cases = DIALECTS.flatMap((dialect) => Object.keys(DISGUISES).map((disguise) => [dialect, disguise] as const));

@@ -4,7 +4,7 @@ import { DriverFailure } from '../drivers/driver-failure.js';
 import { NEVER } from '../drivers/driver.fixture.js';
 import { ENGINES, engineScene, type Engine } from '../engines.fixture.js';
 import { readBounded } from './bounded-read.js';
-import { WRITING_TRICKS } from './tricks.fixture.js';
+import { WRITING_TRICKS } from '../../../test/fixtures/probe-tricks.js';
 
 const DIALECT_OF = { pg: 'POSTGRES', lite: 'SQLITE', duck: 'DUCKDB' } as const;
 const TABLES: Readonly<Record<Engine, string>> = {

@@ -13,7 +13,7 @@ import { DatasourceBench, People } from '../datasources.fixture.js';
 import { DriverFailure } from '../drivers/driver-failure.js';
 import { NEVER } from '../drivers/driver.fixture.js';
 import { readBounded } from './bounded-read.js';
-import { WRITING_TRICKS } from './tricks.fixture.js';
+import { WRITING_TRICKS } from '../../../test/fixtures/probe-tricks.js';
 
 type Server = TestMariadb | TestH2;
 const texts = (rows: readonly { text: string }[]): string[] => rows.map(({ text }) => text);

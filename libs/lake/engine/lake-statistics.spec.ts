@@ -38,11 +38,14 @@ describe('statistics of a lake', () => {
 
   it('are not those of another storage that has files at the same address', async () => {
     let opened = 0;
-    const of = (storage: string): CatalogQuery => (sql) => {
-      if (!sql.includes('parquet_metadata')) return Promise.resolve([[`'s3://data/*.parquet'`, 'parquet', null, storage]]);
-      if (sql.includes('row_group_num_rows')) opened += 1;
-      return Promise.resolve([[String(opened), String(opened), storage, 'true']]);
-    };
+    const of =
+      (storage: string): CatalogQuery =>
+      (sql) => {
+        if (!sql.includes('parquet_metadata'))
+          return Promise.resolve([[`'s3://data/*.parquet'`, 'parquet', null, storage]]);
+        if (sql.includes('row_group_num_rows')) opened += 1;
+        return Promise.resolve([[String(opened), String(opened), storage, 'true']]);
+      };
     const { read } = new LakeStatistics(() => 0);
     const rows = async (storage: string) => (await read(of(storage), table('t'), columns)).row_estimate;
     expect([await rows('test'), await rows('production'), await rows('test'), opened]).toEqual([1, 2, 1, 2]);
