@@ -230,6 +230,7 @@ describeWithProgram('redis-server', 'bad input at every door', (redis) => {
       ['/api/v1/pipelines?q=%', 'q', 'field'],
       ['/api/v1/templates?name=a%00', 'name', 'field'],
       ['/api/v1/templates?dialect=postgres', 'dialect', 'field'],
+      ['/api/v1/templates?type=html', 'type', 'field'],
       ['/api/v1/pipelines?status=active', 'status', 'field'],
       ['/api/v1/executions?status=DONE', 'status', 'field'],
       ['/api/v1/executions?triggered_via=rest', 'triggered_via', 'field'],

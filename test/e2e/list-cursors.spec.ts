@@ -70,7 +70,7 @@ describeWithProgram('redis-server', 'lists that are read on', (redis) => {
       rows: 'pipelines',
     }),
     templates: () => ({
-      path: '/api/v1/templates?q=listed',
+      path: '/api/v1/templates?type=sql&q=listed',
       keyOf: ({ id }) => id!,
       add: (n) => template(`list/listed-${n}`),
     }),

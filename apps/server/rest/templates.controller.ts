@@ -17,7 +17,7 @@ import { Caller } from '../http/caller.decorator.js';
 import { Versioned } from '../http/envelope.interceptor.js';
 import { anyJson, bodyObject, parseInput, queryInteger, queryText, wholeNumber } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
-import { dialectFilter, entityStatusFilter } from './filters.js';
+import { dialectFilter, entityStatusFilter, wordFilter } from './filters.js';
 import { Paging } from './paging.js';
 import { Describe, nothing } from '../http/describe.decorator.js';
 import { TEMPLATE_REFUSALS, codesBelow } from '../openapi/error-groups.js';
@@ -91,6 +91,7 @@ export class TemplatesController {
       name: z.string().optional().describe('One template.'),
       prefix: z.string().optional().describe('Folder; empty is the root.'),
       dialect: dialect.optional(),
+      type: z.literal('sql').optional().describe('The only type there is.'),
       q: z.string().optional(),
       status: entityStatus.optional(),
     },
@@ -113,6 +114,7 @@ export class TemplatesController {
         lastOf: ({ templates }) => templates.at(-1)?.id,
       });
     }
+    wordFilter(request, 'type', ['sql']);
     const filter = { dialect: dialectFilter(request), q: queryText(request, 'q'), status: entityStatusFilter(request) };
     return this.paging.list(request, {
       list: 'templates',
