@@ -61,6 +61,23 @@ export function countOf(text: string | null | undefined): number | undefined {
   return Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
+/** An index and one column of it, as a catalog lists them. */
+export interface IndexedColumn extends Omit<IndexStatistics, 'columns'> {
+  /** Its name, or the expression in its place. */
+  column: string;
+}
+
+/** Gathers the columns of each index, both in the order they are listed in. */
+export function indexesOf(listed: readonly IndexedColumn[]): IndexStatistics[] {
+  const found = new Map<string, IndexStatistics>();
+  for (const { column, ...index } of listed) {
+    const entry = found.get(index.name) ?? { ...index, columns: [] };
+    entry.columns.push(column);
+    found.set(index.name, entry);
+  }
+  return [...found.values()];
+}
+
 /** Nothing is known but the names. */
 export function unknownStatistics(columns: readonly CatalogColumn[]): TableStatisticsView {
   return {

@@ -1,4 +1,4 @@
-import { countOf, type IndexStatistics, type StatisticsReading } from '../../statistics/statistics.js';
+import { countOf, indexesOf, type StatisticsReading } from '../../statistics/statistics.js';
 
 const TABLE = `
   SELECT CAST(t.row_count_estimate AS VARCHAR) FROM information_schema.tables t
@@ -17,18 +17,15 @@ const INDEXES = `
 export const h2Statistics: StatisticsReading = async (query, { namespace, name }, columns) => {
   const [facts] = await query(TABLE, [namespace[0], name]);
   const rows = countOf(facts?.[0]);
-  const indexes = new Map<string, IndexStatistics>();
-  for (const [index, kind, column] of await query(INDEXES, [namespace[0], name])) {
-    const primary = kind === 'PRIMARY KEY';
-    const unique = primary || (kind ?? '').startsWith('UNIQUE');
-    const entry = indexes.get(index ?? '') ?? { name: index ?? '', columns: [], unique, primary, kind: kindOf(kind) };
-    entry.columns.push(column ?? '');
-    indexes.set(entry.name, entry);
-  }
+  const indexed = (await query(INDEXES, [namespace[0], name])).map(([index, type, column]) => {
+    const primary = type === 'PRIMARY KEY';
+    const unique = primary || (type ?? '').startsWith('UNIQUE');
+    return { name: index ?? '', unique, primary, kind: kindOf(type), column: column ?? '' };
+  });
   return {
     ...(rows === undefined ? {} : { row_estimate: rows }),
     stats_source: rows === undefined ? 'none' : 'h2_information_schema',
-    indexes: [...indexes.values()],
+    indexes: indexesOf(indexed),
     columns: columns.map((column) => ({ name: column.name, distinct_is_ratio: false })),
   };
 };

@@ -1,6 +1,7 @@
 import type { CatalogQuery, CatalogTable } from '../../introspection/introspection.js';
 import {
   countOf,
+  indexesOf,
   type ColumnStatistics,
   type IndexStatistics,
   type StatisticsReading,
@@ -86,19 +87,16 @@ async function histograms(query: CatalogQuery, address: readonly unknown[]): Pro
 }
 
 async function indexes(query: CatalogQuery, { namespace, name }: CatalogTable): Promise<IndexStatistics[]> {
-  const found = new Map<string, IndexStatistics>();
-  for (const [index, unique, primary, kind, column] of await query(INDEXES, [namespace[0], name])) {
-    const entry = found.get(index ?? '') ?? {
+  const rows = await query(INDEXES, [namespace[0], name]);
+  return indexesOf(
+    rows.map(([index, unique, primary, kind, column]) => ({
       name: index ?? '',
-      columns: [],
       unique: unique === '1',
       primary: primary === '1',
       kind: kind ?? '',
-    };
-    entry.columns.push(column ?? '');
-    found.set(entry.name, entry);
-  }
-  return [...found.values()];
+      column: column ?? '',
+    })),
+  );
 }
 
 function columnStatistics(name: string, row: readonly (string | null)[] | undefined): ColumnStatistics {

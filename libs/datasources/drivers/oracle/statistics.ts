@@ -1,6 +1,7 @@
 import type { CatalogQuery, CatalogTable } from '../../introspection/introspection.js';
 import {
   countOf,
+  indexesOf,
   type ColumnStatistics,
   type IndexStatistics,
   type StatisticsReading,
@@ -49,19 +50,16 @@ export const oracleStatistics: StatisticsReading = async (query, table, columns)
 };
 
 async function indexes(query: CatalogQuery, { namespace, name }: CatalogTable): Promise<IndexStatistics[]> {
-  const found = new Map<string, IndexStatistics>();
-  for (const [index, uniqueness, primary, type, column] of await query(INDEXES, [namespace[0], name])) {
-    const entry = found.get(index ?? '') ?? {
+  const rows = await query(INDEXES, [namespace[0], name]);
+  return indexesOf(
+    rows.map(([index, uniqueness, primary, type, column]) => ({
       name: index ?? '',
-      columns: [],
       unique: uniqueness === 'UNIQUE',
       primary: primary === 'Y',
       kind: kindOf(type ?? ''),
-    };
-    entry.columns.push(column ?? '(expression)');
-    found.set(entry.name, entry);
-  }
-  return [...found.values()];
+      column: column ?? '(expression)',
+    })),
+  );
 }
 
 /** NORMAL is what others call a B-tree, also where it is over an expression. */

@@ -3,6 +3,7 @@ import { compareDecimals, parseNumberToken, type ColumnType } from '#libs/typesy
 import type { CatalogColumn, CatalogQuery, CatalogTable } from '../../introspection/introspection.js';
 import {
   countOf,
+  indexesOf,
   type ColumnStatistics,
   type IndexStatistics,
   type StatisticsReading,
@@ -61,19 +62,16 @@ export const postgresStatistics: StatisticsReading = async (query, table, column
 };
 
 async function indexes(query: CatalogQuery, { namespace, name }: CatalogTable): Promise<IndexStatistics[]> {
-  const found = new Map<string, IndexStatistics>();
-  for (const [index, unique, primary, kind, column] of await query(INDEXES, [namespace[0], name])) {
-    const entry = found.get(index ?? '') ?? {
+  const rows = await query(INDEXES, [namespace[0], name]);
+  return indexesOf(
+    rows.map(([index, unique, primary, kind, column]) => ({
       name: index ?? '',
-      columns: [],
       unique: unique === 'true',
       primary: primary === 'true',
       kind: kind ?? '',
-    };
-    entry.columns.push(column ?? '');
-    found.set(entry.name, entry);
-  }
-  return [...found.values()];
+      column: column ?? '',
+    })),
+  );
 }
 
 function columnStatistics({ name, mapped }: CatalogColumn, row: (string | null)[] | undefined): ColumnStatistics {

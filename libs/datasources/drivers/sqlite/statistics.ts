@@ -1,6 +1,7 @@
 import type { CatalogColumn, CatalogQuery } from '../../introspection/introspection.js';
 import {
   countOf,
+  indexesOf,
   type ColumnStatistics,
   type IndexStatistics,
   type StatisticsReading,
@@ -33,20 +34,17 @@ async function tableIndexes(
   table: string,
   columns: readonly CatalogColumn[],
 ): Promise<IndexStatistics[]> {
-  const found = new Map<string, IndexStatistics>();
-  for (const [name, unique, origin, , column] of await query(INDEXES, [table])) {
-    const entry = found.get(name ?? '') ?? {
+  const rows = await query(INDEXES, [table]);
+  const named = indexesOf(
+    rows.map(([name, unique, origin, , column]) => ({
       name: name ?? '',
-      columns: [],
       unique: unique === '1',
       primary: origin === 'pk',
       kind: 'btree',
-    };
-    entry.columns.push(column ?? '(expression)');
-    found.set(entry.name, entry);
-  }
+      column: column ?? '(expression)',
+    })),
+  );
   const [rowid, ...more] = columns.filter(({ primaryKey }) => primaryKey !== null);
-  const named = [...found.values()];
   // An INTEGER PRIMARY KEY is the row's own number; no index is listed for it.
   if (!rowid || more.length > 0 || named.some(({ primary }) => primary)) return named;
   return [{ name: 'rowid', columns: [rowid.name], unique: true, primary: true, kind: 'rowid' }, ...named];
