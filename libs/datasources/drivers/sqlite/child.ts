@@ -29,7 +29,7 @@ let database: DatabaseSync | null = null;
 let readOnly = true;
 /** What the authorizer lets pass for the statement being prepared. */
 let guard: 'own' | 'read' | 'write' = 'own';
-let cursor: { rows: Iterator<SqliteValue[]>; width: number; batch: number } | null = null;
+let cursor: { rows: Iterator<SqliteValue[]>; width: number; batch: number; bytes: number } | null = null;
 
 function authorize(action: number, first: string | null, second: string | null): number {
   if (guard === 'own') return constants.SQLITE_OK;
@@ -124,26 +124,38 @@ function openCursor(request: Extract<SqliteRequest, { op: 'cursor' }>): SqliteRe
     declaredType: column.type,
   }));
   const rows = statement.iterate(...request.values) as unknown as Iterator<SqliteValue[]>;
-  cursor = { rows, width: columns.length, batch: request.rows };
+  cursor = { rows, width: columns.length, batch: request.rows, bytes: request.bytes };
   return { ok: true, op: 'cursor', columns };
 }
 
 function fetch(): SqliteReply {
-  if (!cursor) return { ok: true, op: 'fetch', columns: [], rowCount: 0, done: true };
+  if (!cursor) return { ok: true, op: 'fetch', columns: [], rowCount: 0, bytes: 0, done: true };
   const columns: SqliteValue[][] = Array.from({ length: cursor.width }, () => []);
+  const { width, batch, bytes: most } = cursor;
   let rowCount = 0;
+  let bytes = 0;
   let done = false;
-  while (rowCount < cursor.batch) {
+  while (rowCount < batch && bytes < most) {
     const step = cursor.rows.next();
     if (step.done) {
       done = true;
       cursor = null;
       break;
     }
-    for (let column = 0; column < columns.length; column += 1) columns[column]!.push(step.value[column]!);
+    for (let column = 0; column < width; column += 1) {
+      const value = step.value[column]!;
+      columns[column]!.push(value);
+      bytes += sizeOf(value);
+    }
     rowCount += 1;
   }
-  return { ok: true, op: 'fetch', columns, rowCount, done };
+  return { ok: true, op: 'fetch', columns, rowCount, bytes, done };
+}
+
+/** Bytes of a value on its way to the server, about: a text travels with one or two for each character. */
+function sizeOf(value: SqliteValue): number {
+  if (typeof value === 'string') return value.length * 2;
+  return value instanceof Uint8Array ? value.byteLength : 8;
 }
 
 function codeOf(error: unknown): number | null {

@@ -8,6 +8,10 @@ import { columnVector, storageClassOf } from './values.js';
 
 /** Rows per message of the child: it works on the next one while this one is consumed (06 §2). */
 const MESSAGE_ROWS = 500;
+/** A message aims at so many bytes: wide rows make shorter ones, so that memory is bounded by bytes too. */
+const MESSAGE_BYTES = 4 * 1024 * 1024;
+/** Rows that are kept back to find an expression's type weigh no more than this together. */
+const SAMPLE_BYTES = 32 * 1024 * 1024;
 /** An expression column takes the storage class of its first value within so many rows (01 §6.3). */
 const SAMPLE_ROWS = 1000;
 
@@ -19,15 +23,24 @@ export async function openSqliteCursor(
   signal: AbortSignal,
 ): Promise<Cursor> {
   const { columns } = await connection.ask(
-    { op: 'cursor', sql: statement.sql, values: statement.values.map(sqliteValue), rows: MESSAGE_ROWS },
+    {
+      op: 'cursor',
+      sql: statement.sql,
+      values: statement.values.map(sqliteValue),
+      rows: MESSAGE_ROWS,
+      bytes: MESSAGE_BYTES,
+    },
     signal,
   );
   const sample: Slice[] = [];
   const untyped = columns.flatMap(({ origin }, index) => (origin === null ? [index] : []));
-  for (let rows = 0; rows < SAMPLE_ROWS && !settled(untyped, sample);) {
+  let rows = 0;
+  let bytes = 0;
+  while (rows < SAMPLE_ROWS && bytes < SAMPLE_BYTES && !settled(untyped, sample)) {
     const slice = await connection.ask({ op: 'fetch' }, signal);
     sample.push(slice);
     rows += slice.rowCount;
+    bytes += slice.bytes;
     if (slice.done) break;
   }
   return new SqliteCursor(

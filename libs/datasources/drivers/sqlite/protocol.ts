@@ -13,7 +13,8 @@ export type SqliteRequest =
   | { op: 'open'; file: string; readOnly: boolean; busyTimeoutMs: number; recover: boolean }
   /** The driver's own SQL, unguarded: catalog reads and transaction control. */
   | { op: 'query'; sql: string; values: readonly SqliteValue[] }
-  | { op: 'cursor'; sql: string; values: readonly SqliteValue[]; rows: number }
+  /** A message ends at so many rows or bytes, whichever comes first; it holds one row at least. */
+  | { op: 'cursor'; sql: string; values: readonly SqliteValue[]; rows: number; bytes: number }
   | { op: 'fetch' }
   | { op: 'closeCursor' }
   | { op: 'execute'; sql: string; values: readonly SqliteValue[] }
@@ -24,7 +25,7 @@ export type SqliteReply =
   | { ok: true; op: 'open' | 'closeCursor' | 'insert' }
   | { ok: true; op: 'query'; rows: SqliteValue[][] }
   | { ok: true; op: 'cursor'; columns: SqliteColumn[] }
-  /** Column-wise; `done` with the last rows. */
-  | { ok: true; op: 'fetch'; columns: SqliteValue[][]; rowCount: number; done: boolean }
+  /** Column-wise; `bytes` of all its values, `done` with the last rows. */
+  | { ok: true; op: 'fetch'; columns: SqliteValue[][]; rowCount: number; bytes: number; done: boolean }
   | { ok: true; op: 'execute'; changes: bigint }
   | { ok: false; message: string; code: number | null; refused: boolean };

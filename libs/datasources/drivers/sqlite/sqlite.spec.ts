@@ -123,6 +123,30 @@ describe('SQLite in a child process', () => {
     expect(Math.max(...batches)).toBe(500);
   });
 
+  describe('rows of a megabyte each', () => {
+    const wide = (column: string, rows: number): string =>
+      `WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < ${rows}) SELECT i, ${column} FROM s`;
+
+    it.each([
+      ['bytes', 'zeroblob(1000000)', 5],
+      ['texts', `replace(hex(zeroblob(500000)), '0', 'ü')`, 3],
+    ])('come in messages of some megabytes, not of 500 rows: %s', async (_, column, most) => {
+      const reader = await open();
+      const cursor = await reader.openCursor({ sql: wide(column, 20), values: [] }, { fetchSize: 1000, signal: NEVER });
+      const { rows, batches } = await collect(cursor);
+      expect(rows).toHaveLength(20);
+      expect(Math.max(...batches)).toBe(most);
+    });
+
+    it('are not all kept back until an expression shows its type', async () => {
+      const late = `CASE WHEN i > 50 THEN i END, zeroblob(1000000)`;
+      const reader = await open();
+      const cursor = await reader.openCursor({ sql: wide(late, 60), values: [] }, { fetchSize: 1000, signal: NEVER });
+      expect(cursor.columns[1]?.type).toBe('STRING');
+      expect((await collect(cursor)).rows).toHaveLength(60);
+    });
+  });
+
   const ENDLESS = `WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s) SELECT count(*) FROM s`;
 
   it('aborting stops a statement that never yields, by ending its process', async () => {
