@@ -140,6 +140,7 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
       dialect: 'SQLITE',
       sql: HUGE,
     });
+    const before = await counted(deployment);
     // One run in each thread, inside the engine: the thread that dies takes one of them with it, in mid-statement.
     const heavy = await oneNodePipeline(author, {
       ...{ name: 'threads/heavy', source: 'tempdb', dialect: 'DUCKDB', sql: ENDLESS },
@@ -152,6 +153,7 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
     const stream = await EventStream.run(author, huge);
     expect(await stream.ended).toBe('ended');
     expect(stream.events.at(-1)).toBe('pipeline_failed');
+    expect(stream.frames.at(-1)).toMatchObject({ data: { duration_ms: expect.any(Number), failed_node_id: null } });
     expect(stream.ids).toEqual(stream.ids.map((_, index) => index + 1));
     const row = await rowOf(stream.executionId);
     expect(row).toMatchObject({
@@ -170,6 +172,11 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
       const runs = await Promise.all([1, 2, 3, 4].map(() => scene.launch(author, scene.staged, { rows: 100 })));
       return (await Promise.all(runs.map((id) => scene.ended(id)))).every((status) => status === 'SUCCESS');
     });
+    // A counter that goes down reads as a restart: whoever watches rates would count every run once more.
+    const after = await counted(deployment);
+    for (const [series, value] of before) expect([series, (after.get(series) ?? 0) >= value]).toEqual([series, true]);
+    const failed = [...after].filter(([series]) => /^datapipelines_executions_total\{.*status="FAILED"/.test(series));
+    expect(failed.reduce((sum, [, value]) => sum + value, 0)).toBeGreaterThanOrEqual(2);
     expect((await author.call('GET', '/health')).status).toBe(200);
     expect(deployment.server.output).not.toContain('datasources file');
   });
@@ -195,3 +202,12 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
     await scene.untilSleeping(0);
   });
 });
+
+/** What only grows, by series: one scrape of the server. */
+async function counted(deployment: Deployment): Promise<Map<string, number>> {
+  const text = await (await fetch(`${deployment.server.managementUrl}/metrics`)).text();
+  const growing = text.split('\n').filter((line) => /^datapipelines_\w+_(total|count|bucket)[ {]/.test(line));
+  return new Map(
+    growing.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  );
+}

@@ -9,6 +9,7 @@ import type { SharedMemory } from '../staging/shared-memory.js';
 import type { ThreadSource } from './execution-place.js';
 import { HostThread, type ThreadSurroundings } from './host-thread.js';
 import { ServedPermits } from './serve-permits.js';
+import { ThreadCounts, type Metrics } from './thread-counts.js';
 import { ThreadRun } from './thread-run.js';
 
 const RESPAWN_MS = 500;
@@ -43,6 +44,7 @@ export class ExecutionThreads {
   readonly permits = new ServedPermits();
   readonly #threads = new Set<HostThread>();
   readonly #dead = new Set<HostThread>();
+  readonly #counts = new ThreadCounts<HostThread>();
   /** Ends of lost runs under way, and threads that are to come. */
   readonly #pending = new Set<Promise<void>>();
   #stopped = false;
@@ -73,16 +75,19 @@ export class ExecutionThreads {
     return [...this.#dead].filter(({ lingers }) => lingers).length;
   }
 
-  /** One list for each thread that answers in time. */
-  async metrics(): Promise<object[]> {
+  /** One list for each thread, and one for those that are gone. */
+  async metrics(): Promise<Metrics[]> {
     const late = new AbortController();
-    const answers = await Promise.all(
-      [...this.#threads].map((thread) =>
-        Promise.race([thread.metrics(), delay(METRICS_MS, undefined, { signal: late.signal }).catch(() => undefined)]),
-      ),
+    const patience = delay(METRICS_MS, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.all(
+      [...this.#threads].map(async (thread) => {
+        const answer = await Promise.race([thread.metrics(), patience]);
+        // One that died meanwhile has left its last answer behind.
+        if (answer && this.#threads.has(thread)) this.#counts.answered(thread, answer);
+      }),
     );
     late.abort();
-    return answers.filter((answer) => Array.isArray(answer));
+    return this.#counts.all();
   }
 
   async flush(): Promise<void> {
@@ -111,6 +116,7 @@ export class ExecutionThreads {
     const { logger, spillDirectory } = this.options;
     this.#threads.delete(thread);
     this.#dead.add(thread);
+    await this.#counts.departed(thread);
     logger.error('A thread for executions is gone.', { executions: lost.length });
     // One that died at its birth would otherwise be born again at once, for ever.
     const lived = thread.instanceId !== undefined;

@@ -3,6 +3,7 @@ import type { Logger } from '#libs/kernel';
 import type { RunFacts } from '../instance/run-facts.js';
 import type { RunRegistry } from '../instance/run-registry.js';
 import type { TerminalRecord } from '../records/terminal-writes.js';
+import type { Metrics } from './thread-counts.js';
 import { SharedMemory } from '../staging/shared-memory.js';
 import type { ThreadSource } from './execution-place.js';
 import type { ServedPermits } from './serve-permits.js';
@@ -74,8 +75,8 @@ export class HostThread {
   }
 
   /** What its own metrics say, as prom-client writes them down; undefined when it is gone. */
-  metrics(): Promise<unknown> {
-    return this.#ask('metrics');
+  async metrics(): Promise<Metrics | undefined> {
+    return (await this.#ask('metrics')) as Metrics | undefined;
   }
 
   /** Writes down what is still only in its memory. */

@@ -5,48 +5,41 @@ import { Database } from '#libs/persistence';
 import { ContextBuilder } from '#libs/pipelines';
 import { TemplateRenderer } from '#libs/templates';
 import { TransientStore } from '#libs/transient';
-import { EventHub } from '../events/event-hub.js';
-import { LogReader } from '../events/log-reader.js';
-import { RemoteLogs } from '../events/remote-logs.js';
-import { StoreLogWriter } from '../events/store-log-writer.js';
-import { TableLogWriter } from '../events/table-log-writer.js';
+import type { EventHub } from '../events/event-hub.js';
+import type { LogReader } from '../events/log-reader.js';
+import type { RemoteLogs } from '../events/remote-logs.js';
 import { ExecutionPlace } from '../host/execution-place.js';
 import { ExecutionThreads } from '../host/execution-threads.js';
+import type { Metrics } from '../host/thread-counts.js';
 import type { HostedRun } from '../host/hosted-run.js';
 import { ChildLauncher, type ChildHost, type StartedChild } from '../family/child-launcher.js';
 import { ExecutionMetrics } from '../execution-metrics.js';
 import { EventTable } from '../records/event-table.js';
-import { ExecutionStatusReader } from '../records/execution-status.js';
 import { Heartbeats } from '../records/heartbeats.js';
 import { LostRuns } from '../records/lost-runs.js';
 import { MetadataTrust } from '../records/metadata-trust.js';
 import { TerminalWrites } from '../records/terminal-writes.js';
 import { ResultStore } from '../results/result-store.js';
 import { ExecutionRun } from '../run/execution-run.js';
+import { RunFactory } from '../run/run-factory.js';
 import { NodeRunner } from '../run/node-runner.js';
 import type { AbortReason } from '../run/outcome.js';
 import { Ownership } from '../run/ownership.js';
 import { ProgressWriter } from '../run/progress-writer.js';
-import { RunClock } from '../run/run-clock.js';
 import type { TerminalOutcome } from '../run/run-ending.js';
 import type { RunServices } from '../run/run-services.js';
-import { RunState } from '../run/run-state.js';
-import { FamilyPermits } from '../scheduling/family-permits.js';
 import { PermitBoard } from '../scheduling/permit-board.js';
-import { MemoryBudget } from '../staging/memory-budget.js';
-import { memoryGuards, type MemoryGuards } from '../staging/memory-guards.js';
 import { SharedMemory } from '../staging/shared-memory.js';
-import { SpillFolders } from '../staging/spill-folders.js';
-import { StagingFactory } from '../staging/staging-factory.js';
+import type { SpillFolders } from '../staging/spill-folders.js';
+import type { StagingFactory } from '../staging/staging-factory.js';
 import { Attachments } from './attachments.js';
 import { Cancellations } from './cancellations.js';
+import { InstanceLogs } from './instance-logs.js';
 import { instanceSettings, type InstanceSettings } from './instance-settings.js';
+import { InstanceStaging } from './instance-staging.js';
 import type { RunFacts } from './run-facts.js';
 import { RunRegistry } from './run-registry.js';
 import { UserLeases, type UserLease } from './user-leases.js';
-
-/** Records of an ended run survive this long beyond its own budget. */
-const LOG_MARGIN_SECONDS = 3600;
 
 /** The engine of one server process: the runs it owns and what they share (contract 02 §1). */
 @Injectable()
@@ -55,25 +48,18 @@ export class ExecutionInstance implements ChildHost {
   readonly settings: InstanceSettings;
   readonly runs: RunRegistry;
   readonly leases: UserLeases;
-  readonly staging: StagingFactory;
-  readonly spill: SpillFolders;
-  readonly hub: EventHub;
-  readonly reader: LogReader;
-  readonly remoteLogs: RemoteLogs;
   readonly attachments: Attachments;
   readonly cancellations: Cancellations;
   readonly ownership: Ownership;
   readonly trust: MetadataTrust;
   readonly logger: Logger;
   readonly lost: LostRuns;
-  readonly #services: RunServices;
-  readonly #budget: MemoryBudget;
-  readonly #guards: MemoryGuards;
-  readonly #tables: TableLogWriter;
-  readonly #stores: StoreLogWriter;
+  readonly #factory: RunFactory;
+  readonly #progress: ProgressWriter;
+  readonly #logs: InstanceLogs;
+  readonly #engines: InstanceStaging;
   /** Runs whose scheduler works here. */
   readonly #here = new Set<ExecutionRun>();
-  readonly #memory: SharedMemory;
   readonly #threads: ExecutionThreads | undefined;
   readonly #finished = new Map<string, Promise<TerminalOutcome>>();
   #draining = false;
@@ -85,7 +71,7 @@ export class ExecutionInstance implements ChildHost {
     private readonly store: TransientStore,
     renderer: TemplateRenderer,
     datasources: DatasourceAccess,
-    private readonly contexts: ContextBuilder,
+    contexts: ContextBuilder,
     readonly metrics: ExecutionMetrics,
     logger: Logger,
     children: ChildLauncher,
@@ -105,23 +91,14 @@ export class ExecutionInstance implements ChildHost {
     const { membership, threads } = place;
     const board = membership?.board ?? new PermitBoard(datasources);
     membership?.board.judgeBy(datasources);
-    this.#memory = membership?.memory ?? new SharedMemory();
+    const memory = membership?.memory ?? new SharedMemory();
     this.runs = new RunRegistry(settings.runsPerInstance);
-    this.spill = new SpillFolders(settings.staging.spillDirectory, this.id);
-    this.#budget = new MemoryBudget(settings.staging.totalMemoryMb, this.#memory.lent, this.#memory.lentHere);
-    this.#guards = memoryGuards(this.#memory, this.#budget, settings.staging.overrunMb, this.logger);
-    this.staging = this.stagingWith({});
-    this.#tables = new TableLogWriter(table, problem('Events were not written to the table.'), (s) =>
-      metrics.persistLag(s),
-    );
-    const logTtl = settings.run.executionTimeoutSeconds + LOG_MARGIN_SECONDS;
-    this.#stores = new StoreLogWriter(store, logTtl, (error, dropped) => {
-      metrics.eventsDropped(dropped);
-      this.logger.warn('Events were not written to the transient log.', { error, dropped });
+    this.#engines = new InstanceStaging(this.id, settings.staging, memory, gate, this.logger);
+    this.#logs = new InstanceLogs({
+      ...{ database, store, table, metrics, logger: this.logger },
+      executionTimeoutSeconds: settings.run.executionTimeoutSeconds,
+      tableFailed: problem('Events were not written to the table.'),
     });
-    this.hub = new EventHub(this.#tables, this.#stores);
-    this.reader = new LogReader(store, table);
-    this.remoteLogs = new RemoteLogs(store, this.reader, new ExecutionStatusReader(database), this.logger);
     this.ownership = new Ownership(
       heartbeats,
       this.#here,
@@ -133,7 +110,8 @@ export class ExecutionInstance implements ChildHost {
     this.cancellations = new Cancellations(store, this.runs, settings.cancelPollMs, this.logger);
     const clock = { graceMs: settings.disconnectGraceMs, heartbeatMs: settings.streamHeartbeatMs };
     this.attachments = new Attachments(store, clock, this.logger);
-    this.#services = {
+    this.#progress = new ProgressWriter(heartbeats, settings.progressIntervalMs, problem('Progress was not written.'));
+    const services: RunServices = {
       settings: settings.run,
       board,
       runner: new NodeRunner(renderer, datasources, settings.nodes),
@@ -146,17 +124,18 @@ export class ExecutionInstance implements ChildHost {
       }),
       hub: this.hub,
       terminal: new TerminalWrites(database),
-      progress: new ProgressWriter(heartbeats, settings.progressIntervalMs, problem('Progress was not written.')),
+      progress: this.#progress,
       ownership: this.ownership,
       cancellations: this.cancellations,
       metrics,
       logger: this.logger,
     };
-    this.lost = new LostRuns(database, table, store, this.reader, this.logger, settings.run.baseUrl);
+    this.#factory = new RunFactory(settings, contexts, this.hub, services);
+    this.lost = new LostRuns(database, table, store, this.reader, metrics, this.logger, settings.run.baseUrl);
     this.#threads =
       threads &&
       new ExecutionThreads({
-        ...{ source: threads, memory: this.#memory, runs: this.runs, lost: this.lost, logger: this.logger },
+        ...{ source: threads, memory, runs: this.runs, lost: this.lost, logger: this.logger },
         spillDirectory: settings.staging.spillDirectory,
         baseUrl: settings.run.baseUrl,
         discardResult: (executionId) => store.discardResult(executionId),
@@ -170,18 +149,34 @@ export class ExecutionInstance implements ChildHost {
     });
   }
 
-  /** A factory with other settings and the same budgets: the boot test needs one that may hardly spill. */
+  get hub(): EventHub {
+    return this.#logs.hub;
+  }
+
+  get reader(): LogReader {
+    return this.#logs.reader;
+  }
+
+  get remoteLogs(): RemoteLogs {
+    return this.#logs.remote;
+  }
+
+  get staging(): StagingFactory {
+    return this.#engines.factory;
+  }
+
+  get spill(): SpillFolders {
+    return this.#engines.spill;
+  }
+
+  /** The same budgets with other settings. */
   stagingWith(change: Partial<InstanceSettings['staging']>): StagingFactory {
-    const cleanupFailed = (executionId: string, error: unknown) => {
-      this.logger.warn('pipeline.staging.cleanup_failed', { execution_id: executionId, error });
-    };
-    const settings = { ...this.settings.staging, ...change };
-    return new StagingFactory(settings, this.#budget, this.gate, this.spill, { cleanupFailed }, this.#guards);
+    return this.#engines.factoryWith(change);
   }
 
   async start(): Promise<void> {
-    const wall = this.place.membership ? undefined : this.#guards.wall.start();
-    await Promise.all([wall, this.remoteLogs.start(), this.cancellations.start(), this.#threads?.start()]);
+    const wall = this.place.membership ? undefined : this.#engines.keepWall();
+    await Promise.all([wall, this.#logs.start(), this.cancellations.start(), this.#threads?.start()]);
     this.attachments.start();
   }
 
@@ -189,12 +184,8 @@ export class ExecutionInstance implements ChildHost {
   async stop(): Promise<void> {
     this.attachments.stop();
     await this.#threads?.stop();
-    this.#services.progress.stop();
-    this.#tables.stop();
-    this.#stores.stop();
-    this.hub.stop();
-    await Promise.all([this.remoteLogs.stop(), this.cancellations.stop(), this.staging.close()]);
-    await Promise.all([this.spill.removeOwn(), this.#guards.wall.stop()]);
+    this.#progress.stop();
+    await Promise.all([this.#logs.stop(), this.cancellations.stop(), this.#engines.stop()]);
   }
 
   refuseLaunches(): void {
@@ -208,31 +199,12 @@ export class ExecutionInstance implements ChildHost {
 
   /** How long a result is kept, counted from its publication: what was asked for, within the operator's bounds. */
   resultTtlSeconds(asked: number | undefined): number {
-    const { result } = this.settings;
-    return Math.min(Math.max(asked ?? result.ttlDefaultSeconds, result.ttlMinSeconds), result.ttlMaxSeconds);
+    return this.#factory.resultTtlSeconds(asked);
   }
 
   /** The run of a row that was just inserted. */
   prepare(facts: RunFacts): HostedRun {
-    return this.#threads?.run(facts) ?? this.#prepareHere(facts);
-  }
-
-  #prepareHere(facts: RunFacts): ExecutionRun {
-    const { executionId, values, startedAt, pipeline } = facts;
-    const context = this.contexts.build(values, { executionId, startedAt });
-    const { result } = this.settings;
-    const clamp = (value: number, low: number, high: number) => Math.min(Math.max(value, low), high);
-    const plan = {
-      ...facts,
-      pipeline,
-      context,
-      clock: new RunClock(startedAt),
-      permits: facts.permits ?? new FamilyPermits(this.settings.parallelNodes),
-      resultTtlSeconds: this.resultTtlSeconds(facts.resultTtlSeconds),
-      resultPageRows: clamp(facts.resultPageRows ?? result.pageRows, 1, result.pageMaxRows),
-    };
-    const state = new RunState(plan, this.hub.open(executionId), (log) => this.hub.appended(log));
-    return new ExecutionRun(state, this.#services);
+    return this.#threads?.run(facts) ?? this.#factory.prepare(facts);
   }
 
   /** Cancels what runs, and with it what is only being launched: that has a place already. Returns how many ran. */
@@ -257,7 +229,7 @@ export class ExecutionInstance implements ChildHost {
 
   /** A child runs beside its parent: it counts in no limit, and ends when it is told to. */
   beginChild(facts: RunFacts): Pick<StartedChild, 'finished' | 'cancel'> {
-    const run = this.#prepareHere(facts);
+    const run = this.#factory.prepare(facts);
     const { executionId, userId, workspaceId } = run;
     this.runs.enterChild(run);
     this.place.membership?.childBegan({ executionId, userId, workspaceId });
@@ -281,7 +253,7 @@ export class ExecutionInstance implements ChildHost {
   }
 
   /** What the threads of this instance count, as prom-client writes it down. */
-  async metricsOfThreads(): Promise<object[]> {
+  async metricsOfThreads(): Promise<Metrics[]> {
     return (await this.#threads?.metrics()) ?? [];
   }
 

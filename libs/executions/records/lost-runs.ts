@@ -2,6 +2,7 @@ import { PenstockError, RawJson, toWireStamp, writeJson, type ErrorCode, type Lo
 import type { Database, Transaction } from '#libs/persistence';
 import type { TransientStore } from '#libs/transient';
 import { continuing, type EventRecord, type EventType } from '../events/event-record.js';
+import type { ExecutionMetrics } from '../execution-metrics.js';
 import type { LogReader } from '../events/log-reader.js';
 import { payloadText } from '../events/payload-text.js';
 import type { EventTable } from './event-table.js';
@@ -18,7 +19,8 @@ interface LostRow extends LostRun {
   triggered_by: string;
   started_at: string;
   completed_at: string;
-  duration_ms: number;
+  /** A BIGINT arrives as its text. */
+  duration_ms: string;
   node_stats_json: string;
   error_json: string;
 }
@@ -44,6 +46,7 @@ export class LostRuns {
     private readonly table: EventTable,
     private readonly store: TransientStore,
     private readonly reader: LogReader,
+    private readonly metrics: ExecutionMetrics,
     private readonly logger: Logger,
     private readonly baseUrl: string,
   ) {}
@@ -58,6 +61,8 @@ export class LostRuns {
       return row;
     });
     if (!lost || !terminal) return false;
+    // Whoever ran it cannot count it any more.
+    this.metrics.executionEnded(ending.status, lost.pipeline_id, Number(lost.duration_ms) / 1000);
     this.logger.warn(ending.event, {
       execution_id: lost.execution_id,
       pipeline_id: lost.pipeline_id,
@@ -147,7 +152,7 @@ function terminalOf(row: LostRow, { status }: LostEnding): { type: EventType; da
     pipeline_version: row.pipeline_version,
     started_at: toWireStamp(row.started_at),
     failed_at: at,
-    duration_ms: row.duration_ms,
+    duration_ms: Number(row.duration_ms),
     failed_node_id: null,
     error: new RawJson(row.error_json),
   });
