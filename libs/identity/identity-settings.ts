@@ -35,6 +35,8 @@ export interface IdentityOptions {
   /** Empty admits every domain. */
   allowedDomains: readonly string[];
   bootstrapAdminEmail?: string;
+  /** The administrator's row is made at boot even without a password: declared content waits for him. */
+  bootstrapPrepared: boolean;
   bootstrapPassword?: string;
   bootstrapPasswordHash?: string;
   /** Embedded mode: a password for the bootstrap admin is made up when none is configured. */
@@ -63,6 +65,7 @@ export class IdentitySettings implements Readonly<IdentityOptions> {
   readonly relinkPolicy!: 'verified-email' | 'never';
   readonly allowedDomains!: readonly string[];
   readonly bootstrapAdminEmail?: string;
+  readonly bootstrapPrepared!: boolean;
   readonly bootstrapPassword?: string;
   readonly bootstrapPasswordHash?: string;
   readonly embedded!: boolean;
@@ -99,6 +102,7 @@ export function identitySettings(config: Configuration): IdentitySettings {
     relinkPolicy: config.get('datapipelines.auth.oidc.relink-policy'),
     allowedDomains: config.get('datapipelines.auth.allowlist.domains'),
     bootstrapAdminEmail: config.get('datapipelines.auth.bootstrap-admin-email'),
+    bootstrapPrepared: config.get('datapipelines.bootstrap.datasources-file') !== undefined,
     bootstrapPassword: config.get('datapipelines.auth.local.bootstrap-password'),
     bootstrapPasswordHash: config.get('datapipelines.auth.local.bootstrap-password-hash'),
     embedded: config.mode === 'embedded',

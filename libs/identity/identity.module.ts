@@ -48,6 +48,7 @@ import { SessionPurge } from './sessions/session-purge.js';
 import { SessionRepository } from './sessions/session.repository.js';
 import { SessionService } from './sessions/session.service.js';
 import { BootstrapAdmin } from './users/bootstrap-admin.js';
+import { BootstrapGrant } from './users/bootstrap-grant.js';
 import { ProfileRepository } from './users/profile.repository.js';
 import { SystemActor } from './users/system-actor.js';
 import { UserRepository } from './users/user.repository.js';
@@ -94,6 +95,7 @@ const faces = [
     AccessEnds,
     AdministrationRepository,
     ApiKeyRepository,
+    BootstrapGrant,
     GhostLockouts,
     HeldPeople,
     KeyAuthenticator,

@@ -30,7 +30,7 @@ const TWENTY = [
   'workspace_members',
   'workspaces',
 ];
-const EXTENSIONS = ['password_reset_tokens', 'user_sessions'];
+const EXTENSIONS = ['bootstrap_admin', 'password_reset_tokens', 'user_sessions'];
 
 const document = readSchemaDocument();
 const everyBlock = [...document.twenty, ...document.extensions];

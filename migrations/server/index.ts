@@ -3,6 +3,7 @@ import { SessionsAndAppendOnly0002 } from './0002-sessions-and-append-only.js';
 import { ReferenceIndexes0003 } from './0003-reference-indexes.js';
 import { AuditOfAKey0004 } from './0004-audit-of-a-key.js';
 import { BrowseIndexes0005 } from './0005-browse-indexes.js';
+import { BootstrapAdmin0006 } from './0006-bootstrap-admin.js';
 import type { SqlMigration } from './sql-migration.js';
 
 export type { SqlMigration } from './sql-migration.js';
@@ -14,4 +15,5 @@ export const serverMigrations: readonly SqlMigration[] = [
   new ReferenceIndexes0003(),
   new AuditOfAKey0004(),
   new BrowseIndexes0005(),
+  new BootstrapAdmin0006(),
 ];

@@ -89,6 +89,10 @@ describe('migrations', () => {
         name: '0005-browse-indexes',
         checksum: 'a758f5494afe82804ae509535860f18c246b6a235159c8c60f3d746576b5571c',
       },
+      {
+        name: '0006-bootstrap-admin',
+        checksum: 'cebbdbcd3d76b48931c20288a5bb6b974ca9fd6bd265c1bf084be9211ccc7846',
+      },
     ]);
   });
 
@@ -131,6 +135,31 @@ describe('migrations', () => {
     expect(await migrationState(empty.url)).toMatchObject({ pending: [], unknown: ['9999-later'] });
     expect(await runMigrations(empty.url)).toEqual([]);
   });
+
+  it.each([
+    [
+      'its audit row',
+      `('acme', TRUE, NULL), ('bootstrap', TRUE, NULL), ('okta', FALSE, 'auth.user.admin_granted')`,
+      'okta',
+    ],
+    ['its row that waits', `('acme', TRUE, NULL), ('bootstrap', TRUE, NULL), ('okta', FALSE, NULL)`, 'bootstrap'],
+    ['nothing, when nobody was', `('acme', TRUE, NULL), ('okta', FALSE, NULL)`, undefined],
+  ])(
+    'know whom the configuration made administrator by %s, so that an upgrade grants nobody else',
+    async (_, people, holder) => {
+      await runMigrations(empty.url, { migrations: serverMigrations.slice(0, 5) });
+      await rows(`WITH people (provider, admin, event) AS (VALUES ${people}), made AS (
+        INSERT INTO users (email, display_name, provider, provider_subject, is_admin)
+        SELECT provider || '@x.io', provider, provider, provider, admin FROM people RETURNING id, provider)
+      INSERT INTO audit_log (event, user_id, details_json)
+      SELECT event, id, jsonb_build_object('actor', 'bootstrap', 'target_user_id', id)
+        FROM made JOIN people USING (provider) WHERE event IS NOT NULL`);
+      await runMigrations(empty.url);
+      expect(await rows('SELECT provider FROM bootstrap_admin JOIN users ON users.id = user_id')).toEqual(
+        holder === undefined ? [] : [{ provider: holder }],
+      );
+    },
+  );
 
   it('can be called off while another process holds the lock', async () => {
     await inDatabase(async (holder) => {

@@ -148,9 +148,10 @@ export class RunningServer {
       );
     }
     if (admin.mismatch) {
-      log.warn('The bootstrap administrator was made with another address; the new one changes nobody’s rights.', {
-        event: 'auth.local.bootstrap_mismatch',
-      });
+      log.warn(
+        'auth.bootstrap-admin-email was changed, or set when its account was there already: it gives nobody rights now. An administrator can grant them.',
+        { event: 'auth.local.bootstrap_mismatch' },
+      );
     }
     if (admin.pending && !embedded) {
       log.warn('The first administrator has not chosen a password yet.', {

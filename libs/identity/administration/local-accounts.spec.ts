@@ -52,6 +52,19 @@ describe('a local account', () => {
     expect(await snapshot()).toBe(before);
   });
 
+  it('administers when it has the configured address and nobody was made administrator so, and no second one does', async () => {
+    const configured = async (bootstrapAdminEmail: string, email = bootstrapAdminEmail) => {
+      const instance = await identityInstance({ database: scene.database, options: { bootstrapAdminEmail } });
+      const { user } = await accounts(instance).create(root(), { email });
+      await instance.close();
+      return user.is_admin;
+    };
+    expect(await configured('ops@example.org', 'ada@example.org')).toBe(false);
+    expect(await configured('Ops@Example.org')).toBe(true);
+    expect(await configured('later@example.org')).toBe(false);
+    expect(await scene.auditOf('auth.user.admin_granted')).toMatchObject([{ actor: 'bootstrap', userId: rootId() }]);
+  });
+
   it('turns the invitations that waited for its address into memberships, dated by the invitation', async () => {
     const [active, closed] = [await workspace('active', {}), await workspace('closed', {})];
     for (const id of [active, closed]) {

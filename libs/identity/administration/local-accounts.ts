@@ -10,6 +10,7 @@ import { oneTimePassword } from '../passwords/one-time-password.js';
 import { SecretHasher } from '../passwords/secret-hasher.js';
 import { AccessEnds } from '../sessions/access-ends.js';
 import type { AccountView } from '../users/account-view.js';
+import { BootstrapGrant } from '../users/bootstrap-grant.js';
 import { normalEmail } from '../users/email.js';
 import { lockEmail, UserRepository } from '../users/user.repository.js';
 import { AdministrationRepository } from './administration.repository.js';
@@ -45,6 +46,7 @@ export class LocalAccounts {
     private readonly mail: MailNotices,
     private readonly audit: AuditLog,
     private readonly settings: IdentitySettings,
+    private readonly grant: BootstrapGrant,
   ) {}
 
   /**
@@ -62,10 +64,11 @@ export class LocalAccounts {
     const user = await this.db.transaction(async (tx) => {
       await lockEmail(tx, email);
       await this.people.requireSuperAdmin(tx, principal, 'user.local');
-      const account = { id, email, displayName, provider: 'local', subject: email, isAdmin: false, passwordHash };
+      const account = { id, email, displayName, provider: 'local', subject: email, passwordHash };
       if ((await this.rows.insert(tx, account)) === undefined) throw new PenstockError('auth.user.email_taken');
       const target = { actor: principal.userId, target_user_id: id };
       await this.audit.append(tx, principal, 'auth.user.created', { ...target, email, method: 'local' });
+      await this.grant.ofNew(tx, principal, { id, email });
       await this.entry.materialise(tx, principal, { userId: id, email });
       const person = { id, email, displayName };
       await this.mail.announce(tx, principal, { kind: 'welcome', person, oneTimePassword: password });

@@ -29,19 +29,18 @@ export class OidcAccountRepository {
     return row;
   }
 
-  /** Undefined when the address or the identity is taken. */
+  /** An account without rights. Undefined when the address or the identity is taken. */
   async insert(
     tx: Queryable,
     id: string,
     { email, displayName, pictureUrl, provider, subject }: OidcIdentity,
-    isAdmin: boolean,
   ): Promise<OidcAccount | undefined> {
     const [row] = await tx.query<OidcAccount>(
-      `INSERT INTO users (id, email, display_name, profile_picture_url, provider, provider_subject, is_admin)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)
+      `INSERT INTO users (id, email, display_name, profile_picture_url, provider, provider_subject)
+       VALUES ($1, $2, $3, $4, $5, $6)
        ON CONFLICT DO NOTHING
        RETURNING ${RECORD}`,
-      [id, email, displayName, pictureUrl, provider, subject, isAdmin],
+      [id, email, displayName, pictureUrl, provider, subject],
     );
     return row;
   }

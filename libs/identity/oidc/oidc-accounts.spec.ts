@@ -3,6 +3,7 @@ import { requestFacts } from '../../../test/fixtures/identity.js';
 import { codeOf } from '../../../test/fixtures/login-scene.js';
 import { ADA, oidcScene } from '../../../test/fixtures/oidc-scene.js';
 import { Authenticator } from '../access/authenticator.js';
+import { BootstrapAdmin } from '../users/bootstrap-admin.js';
 
 const scene = oidcScene();
 
@@ -100,5 +101,33 @@ describe('the row an identity belongs to', () => {
     const after = await scene.open({ bootstrapAdminEmail: 'ada@example.com' });
     expect((await scene.signIn(ADA, {}, { at: after })).principal.superAdmin).toBe(false);
     await Promise.all([configured.close(), after.close()]);
+  });
+
+  it('makes no second administrator once the configured address has changed', async () => {
+    const first = await scene.open({ bootstrapAdminEmail: 'ada@example.com' });
+    await scene.signIn(ADA, {}, { at: first });
+    const changed = await scene.open({ bootstrapAdminEmail: 'grace@example.com' });
+    const grace = { sub: 'grace-1', email: 'grace@example.com', email_verified: true, name: 'Grace' };
+    expect((await scene.signIn(grace, {}, { at: changed })).principal.superAdmin).toBe(false);
+    expect(await changed.get(BootstrapAdmin).ensure()).toMatchObject({ created: false, mismatch: true });
+    expect(await scene.users()).toMatchObject([{ admin: true }, { email: 'grace@example.com', admin: false }]);
+    expect(await scene.auditOf('auth.user.admin_granted')).toHaveLength(1);
+    await Promise.all([first.close(), changed.close()]);
+  });
+
+  it('is that of the administrator prepared at boot, who links by his verified address and stays one', async () => {
+    const prepared = await scene.open({ bootstrapAdminEmail: 'ada@example.com', bootstrapPrepared: true });
+    await prepared.get(BootstrapAdmin).ensure();
+    const unverified = { ...ADA, email_verified: false };
+    expect(await codeOf(scene.signIn(unverified, {}, { at: prepared }))).toBe('auth.login.oidc_error');
+    expect((await scene.signIn(ADA, {}, { at: prepared })).principal.superAdmin).toBe(true);
+    expect(await scene.users()).toMatchObject([{ provider: 'acme', subject: 'ada-1', admin: true }]);
+    expect(await scene.auditOf('auth.user.admin_granted')).toHaveLength(1);
+    expect(await prepared.get(BootstrapAdmin).ensure()).toEqual({
+      created: false,
+      email: 'ada@example.com',
+      pending: false,
+    });
+    await prepared.close();
   });
 });

@@ -5,6 +5,7 @@ import { MailNotices } from '#libs/mail';
 import type { Transaction } from '#libs/persistence';
 import { IdentitySettings } from '../identity-settings.js';
 import { Invalidations } from '../liveness/invalidations.js';
+import { BootstrapGrant } from '../users/bootstrap-grant.js';
 import { lockEmail } from '../users/user.repository.js';
 import { OidcAccountRepository, type OidcAccount } from './oidc-accounts.repository.js';
 import type { OidcIdentity } from './oidc-claims.js';
@@ -31,6 +32,7 @@ export class OidcAccounts {
     private readonly mail: MailNotices,
     private readonly settings: IdentitySettings,
     private readonly invalidations: Invalidations,
+    private readonly grant: BootstrapGrant,
   ) {}
 
   /** Writes only when the verdict is `entered`. */
@@ -39,8 +41,7 @@ export class OidcAccounts {
     await lockEmail(tx, identity.email);
     const resolution = await this.#find(tx, identity, facts);
     if (resolution) return resolution;
-    const isAdmin = identity.email === this.settings.bootstrapAdminEmail;
-    const made = await this.accounts.insert(tx, newId(), identity, isAdmin);
+    const made = await this.accounts.insert(tx, newId(), identity);
     if (!made) {
       // The same person arrived under another address at this moment, and was first.
       const found = await this.#find(tx, identity, facts);
@@ -48,8 +49,9 @@ export class OidcAccounts {
       throw new PenstockError('internal', { message: 'A new account was neither made nor found.' });
     }
     await this.#recordCreation(tx, made, identity, facts);
+    const isAdmin = await this.grant.ofNew(tx, { ...facts, userId: made.id }, made);
     await this.accounts.refresh(tx, made.id, identity);
-    return { verdict: 'entered', account: made };
+    return { verdict: 'entered', account: { ...made, isAdmin } };
   }
 
   async #find(tx: Transaction, identity: OidcIdentity, facts: AuditActor): Promise<Resolution | undefined> {
@@ -100,7 +102,7 @@ export class OidcAccounts {
 
   async #recordCreation(
     tx: Transaction,
-    { id, email, displayName, isAdmin }: OidcAccount,
+    { id, email, displayName }: OidcAccount,
     { provider }: OidcIdentity,
     facts: AuditActor,
   ): Promise<void> {
@@ -109,7 +111,5 @@ export class OidcAccounts {
     await this.audit.append(tx, actor, 'auth.user.created', { ...target, email, method: 'oidc' });
     const person = { id, email, displayName };
     await this.mail.announce(tx, actor, { kind: 'new_user', person, origin: `a first sign-in through ${provider}` });
-    if (!isAdmin) return;
-    await this.audit.append(tx, actor, 'auth.user.admin_granted', { ...target, actor: 'bootstrap' });
   }
 }

@@ -1,11 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
 import { identityInstance, requestFacts } from '../../../test/fixtures/identity.js';
 import { codeOf, loginScene, PASSWORD } from '../../../test/fixtures/login-scene.js';
+import { AdministrationRepository } from '../administration/administration.repository.js';
+import type { IdentityOptions } from '../identity-settings.js';
 import { LoginService } from '../login/login.service.js';
-import { BootstrapAdmin } from './bootstrap-admin.js';
+import { BootstrapAdmin, type BootstrapOutcome } from './bootstrap-admin.js';
 import { SystemActor } from './system-actor.js';
 
 const scene = loginScene();
+
+/** A boot with these settings, and its end. */
+async function start(options: Partial<IdentityOptions>): Promise<BootstrapOutcome> {
+  const instance = await identityInstance({
+    database: scene.database,
+    options: { bootstrapPassword: PASSWORD, ...options },
+  });
+  const outcome = await instance.get(BootstrapAdmin).ensure();
+  await instance.close();
+  return outcome;
+}
+
+async function people(): Promise<[email: string, provider: string, admin: boolean][]> {
+  const rows = await scene.database.query<{ email: string; provider: string; admin: boolean }>(
+    'SELECT email, provider, is_admin AS admin FROM users ORDER BY created_at',
+  );
+  return rows.map(({ email, provider, admin }) => [email, provider, admin]);
+}
 
 describe('the bootstrap administrator', () => {
   it('is made once in embedded mode with a password shown once, works, and must change it', async () => {
@@ -35,17 +55,61 @@ describe('the bootstrap administrator', () => {
   });
 
   it('is not made a second time under another address: a changed setting gives nobody rights', async () => {
-    const start = async (bootstrapAdminEmail: string) => {
-      const options = { bootstrapAdminEmail, bootstrapPassword: PASSWORD };
-      const instance = await identityInstance({ database: scene.database, options });
-      const outcome = await instance.get(BootstrapAdmin).ensure();
-      await instance.close();
-      return outcome;
-    };
-    expect(await start('ops@example.org')).toMatchObject({ created: true });
-    expect(await start('other@example.org')).toMatchObject({ created: false, mismatch: true });
-    expect(await start('ops@example.org')).toEqual({ created: false, email: 'ops@example.org', pending: true });
+    expect(await start({ bootstrapAdminEmail: 'ops@example.org' })).toMatchObject({ created: true });
+    expect(await start({ bootstrapAdminEmail: 'other@example.org' })).toMatchObject({ created: false, mismatch: true });
+    expect(await start({ bootstrapAdminEmail: 'ops@example.org' })).toEqual({
+      created: false,
+      email: 'ops@example.org',
+      pending: true,
+    });
     expect(await scene.auditOf('auth.user.admin_granted')).toHaveLength(1);
+    expect(await people()).toEqual([['ops@example.org', 'bootstrap', true]]);
+  });
+
+  it('is not made of an account that was there before the setting: linking and naming grant nothing', async () => {
+    await scene.person('ada@example.org');
+    expect(await start({ bootstrapAdminEmail: 'ada@example.org' })).toMatchObject({ created: false, mismatch: true });
+    expect(await people()).toEqual([['ada@example.org', 'local', false]]);
+    expect(await scene.auditOf('auth.user.admin_granted')).toEqual([]);
+  });
+
+  it('is made though another row has become a placeholder by an identity reset, which is no administrator', async () => {
+    const id = await scene.person('ada@example.org', { provider: 'okta', provider_subject: 'ada-1' });
+    await scene.database.transaction((tx) => new AdministrationRepository().resetIdentity(tx, id));
+    expect(await start({ bootstrapAdminEmail: 'ops@example.org' })).toMatchObject({ created: true });
+    expect(await people()).toEqual([
+      ['ada@example.org', 'bootstrap', false],
+      ['ops@example.org', 'bootstrap', true],
+    ]);
+    expect(await start({ bootstrapAdminEmail: 'ada@example.org' })).toMatchObject({ created: false, mismatch: true });
+  });
+
+  it('waits as a row without a password where datasources are declared, local accounts or not', async () => {
+    const prepared = { bootstrapAdminEmail: 'Ops@Example.org', bootstrapPassword: undefined, bootstrapPrepared: true };
+    expect(await start({ ...prepared, localAccounts: false })).toEqual({
+      created: true,
+      email: 'ops@example.org',
+      pending: false,
+    });
+    expect(await start(prepared)).toEqual({ created: false, email: 'ops@example.org', pending: false });
+    const rows = await scene.database.query(
+      'SELECT provider, provider_subject AS subject, password_hash AS hash, is_admin AS admin FROM users',
+    );
+    expect(rows).toEqual([{ provider: 'bootstrap', subject: 'ops@example.org', hash: null, admin: true }]);
+    expect(await scene.auditOf('auth.password.seeded')).toEqual([]);
+    expect(await codeOf(scene.login('ops@example.org', PASSWORD))).toBe('auth.login.bad_credentials');
+    // Without declared datasources there is nothing to wait for: he is made at his first sign-in.
+    expect(await start({ ...prepared, bootstrapAdminEmail: 'x@example.org', bootstrapPrepared: false })).toMatchObject({
+      created: false,
+    });
+  });
+
+  it('is one, of two servers that start together with different addresses', async () => {
+    const outcomes = await Promise.all(
+      ['ops@example.org', 'other@example.org'].map((bootstrapAdminEmail) => start({ bootstrapAdminEmail })),
+    );
+    expect(outcomes.filter(({ created }) => created)).toHaveLength(1);
+    expect(await people()).toEqual([[expect.stringMatching(/^(ops|other)@/), 'bootstrap', true]]);
   });
 
   it('is made by one of two servers that start together', async () => {

@@ -7,12 +7,11 @@ import { IdentitySettings } from '../identity-settings.js';
 import { WorkspaceEntry } from '../login/workspace-entry.js';
 import { oneTimePassword } from '../passwords/one-time-password.js';
 import { SecretHasher } from '../passwords/secret-hasher.js';
-import { normalEmail } from './email.js';
+import { BootstrapGrant } from './bootstrap-grant.js';
 import { lockEmail, UserRepository, type LocalAccount } from './user.repository.js';
 
 const PROVIDER = 'bootstrap';
 const NAME = 'Administrator';
-const EMBEDDED_EMAIL = 'admin@penstock.local';
 
 export interface BootstrapOutcome {
   created: boolean;
@@ -22,11 +21,20 @@ export interface BootstrapOutcome {
   oneTimePassword?: string;
   /** A one-time password still waits to be changed: worth a warning at each boot. */
   pending: boolean;
-  /** Another address was configured when the administrator was made: nothing was done, which is worth a warning. */
+  /**
+   * The configured address is not the one of whom the configuration made administrator: it was changed, or set when
+   * its account was there already. Nothing was done, which is worth a warning.
+   */
   mismatch?: true;
 }
 
-/** The first super administrator with a local password (contract 04 §3, §4.1). */
+interface Settled {
+  created: boolean;
+  /** The credential of this call is the one that lets him in. */
+  armed: boolean;
+}
+
+/** The first super administrator: his row, and with a seed his local password (contract 04 §3, §4.1). */
 @Injectable()
 export class BootstrapAdmin {
   constructor(
@@ -37,6 +45,7 @@ export class BootstrapAdmin {
     private readonly entry: WorkspaceEntry,
     private readonly mail: MailNotices,
     private readonly settings: IdentitySettings,
+    private readonly grant: BootstrapGrant,
   ) {}
 
   /**
@@ -44,33 +53,40 @@ export class BootstrapAdmin {
    * Only a one-time password that died unused is armed again: nobody else could ever let the operator in.
    */
   async ensure(): Promise<BootstrapOutcome> {
-    const { embedded, bootstrapAdminEmail, localAccounts } = this.settings;
-    const configured = bootstrapAdminEmail ?? (embedded ? EMBEDDED_EMAIL : undefined);
-    if (configured === undefined || !localAccounts) return { created: false, pending: false };
-    const email = normalEmail(configured);
-    const existing = await this.#account(email);
-    if (existing && !this.#isDead(existing)) return { created: false, email, pending: isPending(existing) };
+    const { email } = this.grant;
+    if (email === undefined) return { created: false, pending: false };
+    const { existing, mismatch } = await this.db.transaction((tx) => this.#standing(tx, email));
+    const pending = existing !== undefined && isPending(existing);
+    if (mismatch) return { created: false, email, pending, mismatch };
+    if (existing && !this.#isDead(existing)) return { created: false, email, pending };
 
-    if (!existing && (await this.users.hasOther(this.db, PROVIDER, email))) {
-      return { created: false, email, pending: false, mismatch: true };
-    }
-    const credential = await this.#credential();
-    if (!credential) return { created: false, email, pending: false };
-    const outcome = await this.db.transaction(async (tx) => {
-      await lockEmail(tx, email);
-      return existing ? this.#rearm(tx, existing, credential.hash) : this.#create(tx, email, credential.hash);
-    });
-    const shown = outcome.armed ? credential.shown : undefined;
+    const credential = this.settings.localAccounts ? await this.#credential() : undefined;
+    if (!credential && (existing || !this.settings.bootstrapPrepared)) return { created: false, email, pending };
+    const outcome = await this.db.transaction((tx) => this.#settle(tx, email, credential?.hash));
+    const shown = outcome.armed ? credential?.shown : undefined;
     return {
       created: outcome.created,
       email,
-      pending: true,
+      pending: credential !== undefined,
       ...(shown === undefined ? {} : { oneTimePassword: shown }),
     };
   }
 
-  #account(email: string): Promise<LocalAccount | undefined> {
-    return this.users.accountByEmail(this.db, email, this.settings.oneTimePasswordHours);
+  /** Who has the address and whether that is whom the configuration made administrator; true until the commit. */
+  async #standing(tx: Transaction, email: string): Promise<{ existing?: LocalAccount; mismatch?: true }> {
+    await this.grant.hold(tx);
+    await lockEmail(tx, email);
+    const existing = await this.users.accountByEmail(tx, email, this.settings.oneTimePasswordHours);
+    const holder = await this.grant.holder(tx);
+    return { ...(existing ? { existing } : {}), ...(holder === existing?.id ? {} : { mismatch: true }) };
+  }
+
+  /** Another instance may have booted since, and been first. */
+  async #settle(tx: Transaction, email: string, passwordHash?: string): Promise<Settled> {
+    const { existing, mismatch } = await this.#standing(tx, email);
+    if (mismatch) return { created: false, armed: false };
+    if (!existing) return this.#create(tx, email, passwordHash);
+    return passwordHash === undefined ? { created: false, armed: false } : this.#rearm(tx, existing, passwordHash);
   }
 
   #isDead(account: LocalAccount): boolean {
@@ -87,30 +103,29 @@ export class BootstrapAdmin {
     return { hash: await this.hasher.hash(shown), shown };
   }
 
-  async #create(tx: Transaction, email: string, passwordHash: string): Promise<{ created: boolean; armed: boolean }> {
-    const id = await this.users.insert(tx, {
-      id: newId(),
+  async #create(tx: Transaction, email: string, passwordHash?: string): Promise<Settled> {
+    const id = newId();
+    const made = await this.users.insert(tx, {
+      id,
       email,
       displayName: NAME,
       provider: PROVIDER,
       subject: email,
-      isAdmin: true,
-      passwordHash,
+      ...(passwordHash === undefined ? {} : { passwordHash }),
     });
-    // Another instance booted at the same moment and was first.
-    if (id === undefined) return { created: false, armed: false };
+    if (made === undefined) return { created: false, armed: false };
     const actor = { userId: id, correlationId: newId() };
     const target = { actor: PROVIDER, target_user_id: id };
     await this.audit.append(tx, actor, 'auth.user.created', { ...target, email, method: PROVIDER });
-    await this.audit.append(tx, actor, 'auth.user.admin_granted', target);
-    await this.audit.append(tx, actor, 'auth.password.seeded', {});
+    await this.grant.ofNew(tx, actor, { id, email });
+    if (passwordHash !== undefined) await this.audit.append(tx, actor, 'auth.password.seeded', {});
     await this.entry.materialise(tx, actor, { userId: id, email });
     const person = { id, email, displayName: NAME };
     await this.mail.announce(tx, actor, { kind: 'new_user', person, origin: 'the configuration' });
-    return { created: true, armed: true };
+    return { created: true, armed: passwordHash !== undefined };
   }
 
-  async #rearm(tx: Transaction, account: LocalAccount, hash: string): Promise<{ created: boolean; armed: boolean }> {
+  async #rearm(tx: Transaction, account: LocalAccount, hash: string): Promise<Settled> {
     const armed = await this.users.rearmOneTimePassword(tx, account.id, hash, this.settings.oneTimePasswordHours);
     const actor = { userId: account.id, correlationId: newId() };
     if (armed) await this.audit.append(tx, actor, 'auth.password.seeded', {});

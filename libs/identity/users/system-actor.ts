@@ -53,7 +53,6 @@ export class SystemActor {
       displayName: 'System',
       provider: PROVIDER,
       subject: PROVIDER,
-      isAdmin: false,
     });
     const id = made ?? (await this.#find());
     if (id === undefined) throw new TypeError('the row of the system actor can neither be made nor found');

@@ -29,7 +29,6 @@ export interface NewUser {
   displayName: string;
   provider: string;
   subject: string;
-  isAdmin: boolean;
   passwordHash?: string;
 }
 
@@ -68,21 +67,15 @@ export class UserRepository {
     return account;
   }
 
-  /** Whether a provider's row has another address than this. */
-  async hasOther(q: Queryable, provider: string, email: string): Promise<boolean> {
-    const found = await q.query('SELECT 1 FROM users WHERE provider = $1 AND email <> $2 LIMIT 1', [provider, email]);
-    return found.length > 0;
-  }
-
-  /** Undefined when the address or the identity is taken. */
+  /** An account without rights. Undefined when the address or the identity is taken. */
   async insert(q: Queryable, user: NewUser): Promise<string | undefined> {
     const [row] = await q.query<{ id: string }>(
-      `INSERT INTO users (id, email, display_name, provider, provider_subject, is_admin, password_hash,
-                          password_changed_at, must_change_password)
-       VALUES ($1, $2, $3, $4, $5, $6, $7::text, CASE WHEN $7::text IS NULL THEN NULL ELSE NOW() END, $7::text IS NOT NULL)
+      `INSERT INTO users (id, email, display_name, provider, provider_subject, password_hash, password_changed_at,
+                          must_change_password)
+       VALUES ($1, $2, $3, $4, $5, $6::text, CASE WHEN $6::text IS NULL THEN NULL ELSE NOW() END, $6::text IS NOT NULL)
        ON CONFLICT DO NOTHING
        RETURNING id`,
-      [user.id, user.email, user.displayName, user.provider, user.subject, user.isAdmin, user.passwordHash ?? null],
+      [user.id, user.email, user.displayName, user.provider, user.subject, user.passwordHash ?? null],
     );
     return row?.id;
   }

@@ -158,3 +158,15 @@ export class PasswordResetTokenRow {
   @Column('inet', { nullable: true })
   requested_ip!: string | null;
 }
+
+@Entity('bootstrap_admin')
+export class BootstrapAdminRow {
+  @PrimaryColumn('boolean', { default: () => 'TRUE' })
+  only_row!: boolean;
+
+  @Column('uuid')
+  user_id!: string;
+
+  @Column('timestamptz', { default: () => 'NOW()' })
+  granted_at!: string;
+}

@@ -1,4 +1,4 @@
-import { UserRow, ApiKeyRow, UserSessionRow, PasswordResetTokenRow } from './identity.js';
+import { UserRow, ApiKeyRow, UserSessionRow, PasswordResetTokenRow, BootstrapAdminRow } from './identity.js';
 import { WorkspaceRow, WorkspaceMemberRow, WorkspaceInvitationRow } from './workspaces.js';
 import { AuditLogRow } from './audit.js';
 import { MailSendRow } from './mail.js';
@@ -17,6 +17,7 @@ export const entities = [
   ApiKeyRow,
   UserSessionRow,
   PasswordResetTokenRow,
+  BootstrapAdminRow,
   WorkspaceRow,
   WorkspaceMemberRow,
   WorkspaceInvitationRow,
