@@ -115,6 +115,7 @@ const EXPECTED: [source: string, status: number | null, codes: string[]][] = [
     ),
   ],
   ['04 §12', 400, ['datasource.validation.host_forbidden']],
+  ['08 §11', 404, ['playbook.not_found']],
   [
     '06 §14',
     409,

@@ -6,6 +6,7 @@ import { executionCodes } from './catalogue/execution.js';
 import { pipelineCompositionCodes } from './catalogue/pipeline-composition.js';
 import { pipelineDocumentCodes } from './catalogue/pipeline-document.js';
 import { pipelineLifecycleCodes } from './catalogue/pipeline-lifecycle.js';
+import { playbookCodes } from './catalogue/playbook.js';
 import { serverCodes } from './catalogue/server.js';
 import { templateCodes } from './catalogue/template.js';
 import { workspaceCodes } from './catalogue/workspace.js';
@@ -26,6 +27,7 @@ export const catalogue = {
   ...workspaceCodes,
   ...datasourceCodes,
   ...deliveryCodes,
+  ...playbookCodes,
   ...serverCodes,
 } satisfies Record<string, CatalogueEntry>;
 
@@ -41,6 +43,7 @@ export const CATALOGUE_SECTIONS: readonly { title: string; codes: Readonly<Recor
   { title: 'Executions', codes: executionCodes },
   { title: 'Results and published endpoints', codes: deliveryCodes },
   { title: 'Datasources, lake tables, learned facts', codes: datasourceCodes },
+  { title: 'Playbooks and tasks', codes: playbookCodes },
 ];
 
 export type ErrorCode = keyof typeof catalogue;

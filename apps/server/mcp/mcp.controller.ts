@@ -7,9 +7,11 @@ import { Caller } from '../http/caller.decorator.js';
 import { clientGone } from '../http/client-gone.js';
 import { Operation } from '../http/operation.decorator.js';
 import { contextOf } from '../http/request-context.js';
+import { headerRefusal } from './protocol/judge-headers.js';
 import { readMessages, type Messages } from './protocol/read-messages.js';
 import { RequestServers } from './protocol/request-server.js';
-import { RpcError } from './protocol/rpc-error.js';
+import { RPC, RpcError } from './protocol/rpc-error.js';
+import { refuseTask } from './protocol/task-header.js';
 import { z } from 'zod';
 import { Describe, nothing, raw } from '../http/describe.decorator.js';
 
@@ -39,10 +41,11 @@ export class McpController {
       200: raw('application/json', 'JSON-RPC responses, or an event stream of them.'),
       202: nothing('Notifications only.'),
     },
-    errors: [],
+    errors: ['playbook.not_found'],
   })
   async answer(@Caller() principal: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const messages = readable(request, response);
+    refuseTask(request);
+    const messages = readable(request, response, principal);
     if (!messages) return;
     // A batch is worth its messages; the first is spent already.
     await contextOf(request).spend?.(messages.count - 1);
@@ -60,16 +63,23 @@ export class McpController {
 }
 
 /** The messages, or undefined when the refusal is sent. */
-function readable(request: Request, response: Response): Messages | undefined {
+function readable(request: Request, response: Response, principal: Principal): Messages | undefined {
   try {
-    return readMessages(request.body as Uint8Array | undefined);
+    const messages = readMessages(request.body as Uint8Array | undefined);
+    const refusal = headerRefusal(request, messages);
+    if (refusal) sendRefusal(response, refusal.status, refusal.error, principal);
+    return refusal ? undefined : messages;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    const { code, message, data } = error;
-    response.status(400);
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Cache-Control', 'no-store');
-    response.end(writeJson({ jsonrpc: '2.0', id: null, error: { code, message, data } }));
+    sendRefusal(response, error.code === RPC.invalidParams ? 200 : 400, error, principal);
     return undefined;
   }
+}
+
+function sendRefusal(response: Response, status: number, refusal: RpcError, { correlationId }: Principal): void {
+  const { code, message, data, id } = refusal.toldTo(correlationId);
+  response.status(status);
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Cache-Control', 'no-store');
+  response.end(writeJson({ jsonrpc: '2.0', id, error: { code, message, data } }));
 }

@@ -4,6 +4,8 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import type { Notification, Request, Result } from '@modelcontextprotocol/sdk/types.js';
 import { isExactNumber, isJsonObject, Logger, type JsonObject, type JsonValue, type Principal } from '#libs/kernel';
 import { BuildInfo } from '../../health/build-info.js';
+import { countError } from '../../health/error-metrics.js';
+import { toPenstockError } from '../../http/failure.js';
 import { LISTED_PROMPTS, promptMessages } from '../prompts/prompt-book.js';
 import { ResourceListing } from '../resources/resource-listing.js';
 import { ResourceReader } from '../resources/resource-reader.js';
@@ -13,7 +15,7 @@ import { ToolDispatcher } from '../tools/tool-dispatcher.js';
 import type { ProgressStep } from '../tools/tool.js';
 import { INSTRUCTIONS } from './instructions.js';
 import type { Messages } from './read-messages.js';
-import { invalidParams, RPC, RpcError } from './rpc-error.js';
+import { internal, invalidParams, RPC, RpcError, shownName } from './rpc-error.js';
 
 type Extra = RequestHandlerExtra<Request, Notification>;
 
@@ -50,8 +52,13 @@ export class RequestServers {
       },
     );
     // Parameters are read from the exact text: the library's own schemas would have opinions of their own about them.
-    server.fallbackRequestHandler = (message, extra) =>
-      this.#answer(message.method, paramsOf(request, extra), request, extra as Extra);
+    server.fallbackRequestHandler = async ({ method }, extra) => {
+      try {
+        return await this.#answer(method, paramsOf(request, extra), request, extra as Extra);
+      } catch (failure) {
+        throw this.#told(failure, method, request);
+      }
+    };
     server.onerror = (error) =>
       this.log.debug('An answer could not be sent.', { correlation_id: request.principal.correlationId, error });
     return server;
@@ -77,8 +84,19 @@ export class RequestServers {
       case 'prompts/get':
         return promptMessages(params['name'], params['arguments']);
       default:
-        throw new RpcError(RPC.methodNotFound, `There is no method “${method.slice(0, 64)}” here.`);
+        throw new RpcError(RPC.methodNotFound, `There is no method “${shownName(method)}” here.`);
     }
+  }
+
+  /** What went wrong as the protocol tells it: what is not ours to show stays in the log, under the id that is shown. */
+  #told(failure: unknown, method: string, { principal: { correlationId }, signal }: McpRequest): RpcError {
+    if (failure instanceof RpcError) return failure.toldTo(correlationId);
+    const error = toPenstockError(failure);
+    countError(error);
+    if (!signal.aborted) {
+      this.log.error('A method failed.', { method, correlation_id: correlationId, error: error.cause ?? error });
+    }
+    return internal(error).toldTo(correlationId);
   }
 
   #call(params: JsonObject, { principal, signal }: McpRequest, extra: Extra): Promise<Result> {
@@ -99,9 +117,7 @@ const JUDGES_NOTHING = {
 
 function paramsOf({ messages }: McpRequest, { requestId }: { requestId: string | number }): JsonObject {
   const params = messages.exactParams.get(requestId);
-  if (params === undefined) return {};
-  if (isJsonObject(params)) return params;
-  throw invalidParams('“params” must be an object.');
+  return params !== undefined && isJsonObject(params) ? params : {};
 }
 
 function requiredText(params: JsonObject, name: string): string {

@@ -7,7 +7,7 @@ import { AnnotatedCatalog } from '#libs/semantics';
 import { TemplateReading } from '#libs/templates';
 import { toPenstockError } from '../../http/failure.js';
 import { findDocPage } from '../docs/doc-pages.js';
-import { RPC, RpcError } from '../protocol/rpc-error.js';
+import { internal, RPC, RpcError } from '../protocol/rpc-error.js';
 import { everyEntry } from '../tools/every-entry.js';
 import { ToolAudit, type CallOutcome } from '../tools/tool-audit.js';
 import { parseResourceUri, type Resource } from './resource-uri.js';
@@ -67,7 +67,7 @@ export class ResourceReader {
       outcome = 'failed';
       const { correlationId } = principal;
       this.log.error('A resource could not be read.', { correlation_id: correlationId, error: error.cause ?? error });
-      throw new RpcError(RPC.internal, 'The server failed to answer.', { correlation_id: correlationId });
+      throw internal(error);
     } finally {
       await this.audit.resourceRead(principal, uri, outcome, startedAt);
     }

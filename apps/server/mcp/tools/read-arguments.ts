@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { isJsonObject, nearest, type JsonObject, type JsonValue } from '#libs/kernel';
 import { plain } from '../protocol/exact-json.js';
-import { invalidParams, type RpcError } from '../protocol/rpc-error.js';
+import { invalidParams, shownName, type RpcError } from '../protocol/rpc-error.js';
 import { isOptional, kindOf, type Argument } from './arguments.js';
 import type { ToolDeclaration } from './tool.js';
 
@@ -67,7 +67,7 @@ function missing(argument: string, { schema }: Argument<unknown>): string {
 }
 
 function unknown(argument: string, tool: string, known: readonly string[]): Problem {
-  const shown = argument.replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD').slice(0, 64);
+  const shown = shownName(argument);
   const meant = nearest(shown, known);
   const hint = meant === undefined ? 'Leave it out.' : `Did you mean “${meant}”?`;
   return { argument: shown, problem: `${tool} has no argument “${shown}”. ${hint}` };

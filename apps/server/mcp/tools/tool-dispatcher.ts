@@ -4,7 +4,7 @@ import { Admission } from '#libs/identity';
 import { Configuration, Logger, type JsonValue, type PenstockError } from '#libs/kernel';
 import { countError } from '../../health/error-metrics.js';
 import { toPenstockError } from '../../http/failure.js';
-import { invalidParams, RPC, RpcError } from '../protocol/rpc-error.js';
+import { internal, invalidParams, RpcError, shownName } from '../protocol/rpc-error.js';
 import { readArguments } from './read-arguments.js';
 import type { Tool, ToolCall, ToolFamily } from './tool.js';
 import { ToolAudit, type CallOutcome, type CallRecord } from './tool-audit.js';
@@ -87,7 +87,7 @@ export class ToolDispatcher {
       // What a client breaks off by leaving is nobody's fault.
       if (!signal.aborted)
         this.log.error('A tool failed.', { tool, correlation_id: correlationId, error: error.cause ?? error });
-      throw new RpcError(RPC.internal, 'The server failed to answer.', { correlation_id: correlationId });
+      throw internal(error);
     }
     mark(record, 'refused', error.code);
     return refusedResult(refusalBody(error, this.#baseUrl, correlationId), correlationId);
@@ -100,7 +100,7 @@ function mark(record: CallRecord, outcome: CallOutcome, code?: string): void {
 }
 
 function unknownTool(name: string): RpcError {
-  const shown = name.replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD').slice(0, 64);
+  const shown = shownName(name);
   const meant = nearestTool(name);
   const hint = meant === undefined ? 'tools/list names them all.' : `Did you mean “${meant}”?`;
   return invalidParams(`There is no tool “${shown}”. ${hint}`, { tool: shown });
