@@ -91,13 +91,15 @@ describe.each(SCOPES)('a user key with scope %s', (scope) => {
     const switching = operation === 'workspace.switch';
     const expected = credentials.server
       ? 'auth.promotion.key_invalid'
-      : !credentials.user
-        ? switching
-          ? 'workspace.session_required'
-          : 'auth.session.required'
-        : SCOPES.indexOf(scope) < SCOPES.indexOf(credentials.user)
-          ? 'auth.scope.insufficient'
-          : 'allowed';
+      : credentials.deployment
+        ? 'auth.api_key.missing'
+        : !credentials.user
+          ? switching
+            ? 'workspace.session_required'
+            : 'auth.session.required'
+          : SCOPES.indexOf(scope) < SCOPES.indexOf(credentials.user)
+            ? 'auth.scope.insufficient'
+            : 'allowed';
     expect(codeOf(userKey(scope), operation)).toBe(expected);
   });
 });
@@ -106,9 +108,10 @@ describe('keys that are fenced in', () => {
   it.each(operations)('endpoint and server keys on %s', (operation) => {
     const { credentials } = operationRow(operation);
     const receiver = operation === 'promotion.receive';
-    const forEndpointKey = credentials.endpoint ? 'allowed' : 'endpoint.key_kind_refused';
+    const fence = credentials.deployment ? 'auth.api_key.missing' : 'endpoint.key_kind_refused';
+    const forEndpointKey = credentials.endpoint ? 'allowed' : fence;
     expect(codeOf(endpointKey, operation)).toBe(receiver ? 'auth.promotion.key_invalid' : forEndpointKey);
-    expect(codeOf(serverKey, operation)).toBe(receiver ? 'auth.promotion.key_invalid' : 'endpoint.key_kind_refused');
+    expect(codeOf(serverKey, operation)).toBe(receiver ? 'auth.promotion.key_invalid' : fence);
     expect(codeOf(promotion, operation)).toBe(receiver ? 'allowed' : 'auth.promotion.key_invalid');
   });
 

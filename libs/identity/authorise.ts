@@ -91,11 +91,13 @@ export function scopeReaches(held: readonly Scope[], required: Scope): boolean {
 
 function judgeCredential(principal: Principal, operation: OperationId, row: Operation): void {
   const { credentials } = row;
-  if (principal.method === 'promotion' || row.capability === 'fenced') {
+  if (principal.method === 'promotion' || credentials.server) {
     // The receiver answers every other credential, and every other route answers a promotion key, as if it were none.
     if (principal.method !== 'promotion' || !credentials.server) throw new PenstockError('auth.promotion.key_invalid');
     return;
   }
+  // No principal of this server is a data plane, whatever it holds.
+  if (credentials.deployment) throw new PenstockError('auth.api_key.missing');
   if (principal.method === 'system') return; // the server itself; no credential leads here
   if (principal.method === 'session') {
     if (!credentials.session) throw new PenstockError('auth.api_key.missing');

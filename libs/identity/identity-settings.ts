@@ -39,6 +39,8 @@ export interface IdentityOptions {
   bootstrapPrepared: boolean;
   bootstrapPassword?: string;
   bootstrapPasswordHash?: string;
+  /** The value a promoting deployment may present instead of a server key. */
+  promotionServerKey?: string;
   /** Embedded mode: a password for the bootstrap admin is made up when none is configured. */
   embedded: boolean;
 }
@@ -68,6 +70,7 @@ export class IdentitySettings implements Readonly<IdentityOptions> {
   readonly bootstrapPrepared!: boolean;
   readonly bootstrapPassword?: string;
   readonly bootstrapPasswordHash?: string;
+  readonly promotionServerKey?: string;
   readonly embedded!: boolean;
 
   constructor(options: IdentityOptions) {
@@ -105,6 +108,7 @@ export function identitySettings(config: Configuration): IdentitySettings {
     bootstrapPrepared: config.get('datapipelines.bootstrap.datasources-file') !== undefined,
     bootstrapPassword: config.get('datapipelines.auth.local.bootstrap-password'),
     bootstrapPasswordHash: config.get('datapipelines.auth.local.bootstrap-password-hash'),
+    promotionServerKey: config.get('datapipelines.deployment.promotion.server-key'),
     embedded: config.mode === 'embedded',
   });
 }

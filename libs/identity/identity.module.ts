@@ -7,7 +7,9 @@ import { AccessTrail } from './access/access-trail.js';
 import { Admission } from './access/admission.js';
 import { Authenticator } from './access/authenticator.js';
 import { KeyAuthenticator } from './access/key-authenticator.js';
+import { KeyJudge } from './access/key-judge.js';
 import { MembershipRepository } from './access/membership.repository.js';
+import { PromotionAuthenticator } from './access/promotion-authenticator.js';
 import { SessionAuthenticator } from './access/session-authenticator.js';
 import { UseStamps } from './access/use-stamps.js';
 import { WorkspaceDirectory } from './access/workspace-directory.js';
@@ -99,6 +101,7 @@ const faces = [
     GhostLockouts,
     HeldPeople,
     KeyAuthenticator,
+    KeyJudge,
     LivenessCache,
     LoginRefusals,
     MembershipRepository,
@@ -108,6 +111,7 @@ const faces = [
     PasswordChange,
     PasswordJudge,
     ProfileRepository,
+    PromotionAuthenticator,
     ResetTokenRepository,
     SecretHasher,
     SessionAuthenticator,

@@ -25,8 +25,9 @@ const bare = (cell = '') => cell.replaceAll('`', '');
 
 /** The credentials column in the notation of the document: `S Ux E own V`. */
 function notation(id: OperationId): string {
-  const { session, user, endpoint, server } = operationRow(id).credentials;
-  return [session && 'S', user && `U${user === 'execute' ? 'x' : user[0]}`, endpoint && `E ${endpoint}`, server && 'V']
+  const { session, user, endpoint, server, deployment } = operationRow(id).credentials;
+  const least = user && `U${user === 'execute' ? 'x' : user[0]}`;
+  return [session && 'S', least, endpoint && `E ${endpoint}`, server && 'V', deployment && 'D']
     .filter(Boolean)
     .join(' ');
 }

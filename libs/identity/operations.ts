@@ -25,6 +25,7 @@ export interface AcceptedCredentials {
   /** Endpoint keys: on runs the key itself started, or on the published tree. */
   endpoint?: 'own' | 'serve';
   server?: boolean;
+  /** The signed token of a data plane, which names the deployment and nobody else. */
   deployment?: boolean;
 }
 
@@ -138,7 +139,10 @@ export const OPERATIONS = {
 
   'promotion.read': sessionOnly('switch'),
   'promotion.promote': sessionOnly('promote'),
-  'promotion.receive': { credentials: { session: false, server: true }, capability: 'fenced' },
+  'promotion.receive': { credentials: { session: false, server: true }, capability: 'fenced', inNamedWorkspace: true },
+
+  'dataplane.exchange': { credentials: { session: false, deployment: true }, capability: 'fenced' },
+  'dataplane.open': sessionOnly('view'),
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;

@@ -18,7 +18,7 @@ import { REFUSED_ACTS } from '../fixtures/refused-acts.js';
  */
 
 /** Of families that are not served yet. */
-const NOT_YET: AuditEventName[] = ['auth.promotion.accepted', 'auth.promotion.rejected'];
+const NOT_YET: AuditEventName[] = ['auth.promotion.accepted'];
 /** Proved below by acts of their own. */
 const APART: AuditEventName[] = ['auth.password.seeded', 'mail.sent', 'mail.failed'];
 

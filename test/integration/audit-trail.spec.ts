@@ -12,7 +12,7 @@ import { Checksum } from '../fixtures/matrix-scene.js';
 const GOES_ON = (event: AuditEventName): boolean => !(event in REFUSED_ACTS) && event !== 'auth.password.seeded';
 
 /** Events of families that are not served yet: nothing causes them. */
-const NOT_YET = ['auth.promotion.accepted', 'auth.promotion.rejected'];
+const NOT_YET = ['auth.promotion.accepted'];
 
 let scene: ActScene;
 let checksum: Checksum;

@@ -55,6 +55,10 @@ async function identify(
   context: RequestContext,
 ): Promise<Principal | undefined> {
   const pathClass = context.path.class;
+  if (pathClass === 'promotion') {
+    // No other credential is looked at there, good or bad, and no cookie means no forged request (04 §2 step 4).
+    return parts.authenticator.authenticatePromotion(request.get('DP-Promotion-Key'), factsOf(request, 'api_key'));
+  }
   const key = presentedKey(request);
   const surface = pathClass === 'mcp' ? 'mcp' : 'api_key';
   if (key !== undefined) return parts.authenticator.authenticateKey(key, factsOf(request, surface));

@@ -6,12 +6,12 @@ import { contextOf } from './request-context.js';
 /** Bytes of a request body. */
 export interface BodyLimits {
   request: number;
-  /** Of pipeline and template imports. */
+  /** Of pipeline and template imports, and of what another deployment promotes. */
   import: number;
   graphql: number;
 }
 
-const IMPORTS = new Set(['/api/v1/pipelines/import', '/api/v1/templates/import']);
+const IMPORTS = new Set(['/api/v1/pipelines/import', '/api/v1/templates/import', '/api/v1/promotion/push']);
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 function limitFor(request: Request, limits: BodyLimits): number {

@@ -15,6 +15,11 @@ const refusal = (url: string): string | undefined => {
 describe('the class of a path', () => {
   it.each([
     ['/api/v1/pipelines', 'rest'],
+    ['/api/v1/promotion', 'promotion'],
+    ['/api/v1/promotion/push', 'promotion'],
+    ['/api/v1/promotions', 'rest'],
+    ['/api/v1/Promotion/push', 'rest'],
+    ['/promotion/push', 'page'],
     ['/api/v1/auth/providers', 'public_rest'],
     ['/api/v1/auth/password-reset/request', 'password_reset'],
     ['/api/v1/auth/password-reset/confirm', 'password_reset'],

@@ -6,6 +6,7 @@ import { PenstockError } from '#libs/kernel';
  */
 export type PathClass =
   | 'rest'
+  | 'promotion'
   | 'endpoint'
   | 'graphql'
   | 'graphql_stream'
@@ -49,12 +50,14 @@ const EXACT: ReadonlyMap<string, PathClass> = new Map([
   ['/reset-password', 'public_page'],
   ['/skill.md', 'public_page'],
   ['/llms.txt', 'public_page'],
+  ['/api/v1/promotion', 'promotion'],
   ['/api/v1/auth/providers', 'public_rest'],
   ['/api/v1/auth/password-reset/request', 'password_reset'],
   ['/api/v1/auth/password-reset/confirm', 'password_reset'],
 ]);
 
 const PREFIXES: readonly [string, PathClass][] = [
+  ['/api/v1/promotion/', 'promotion'],
   ['/api/v1/', 'rest'],
   ['/api/x/', 'endpoint'],
   ['/assets/', 'asset'],

@@ -21,6 +21,9 @@ interface Rejection {
   reason: KeyRejection;
 }
 
+/** Why a promotion was turned away; its sender is told none of it. */
+export type PromotionRejection = KeyRejection | 'missing' | 'malformed' | 'other_kind';
+
 export type KeyRejection = 'unknown_or_revoked' | 'wrong' | 'expired' | 'owner_inactive' | 'workspace_inactive';
 
 /** Audit rows about access itself. They are awaited and never fail the request; floods are cut (contract 04 §10). */
@@ -63,6 +66,15 @@ export class AccessTrail {
     const subject = reason === 'unknown_or_revoked' && sourceIp !== undefined ? addressBlock(sourceIp) : keyId;
     if (!(await this.#rejections.admit(subject, { actor, reason }))) return;
     await this.observer.observe(actor, 'auth.api_key.rejected', { reason });
+  }
+
+  /** Sixty rows a minute for each key that exists, and for each network that presents what is none. */
+  async promotionRejected(actor: AuditActor, path: string | undefined, reason: PromotionRejection): Promise<void> {
+    const known = actor.keyId !== undefined && reason !== 'unknown_or_revoked';
+    const subject = known ? (actor.keyId as string) : addressBlock(actor.sourceIp ?? 'unknown');
+    await this.#limited(`promotion ${subject}`, () =>
+      this.observer.observe(actor, 'auth.promotion.rejected', { path, reason }),
+    );
   }
 
   async keyUsed(principal: Principal, path: string | undefined): Promise<void> {

@@ -84,24 +84,24 @@ export class WorkspaceDirectory {
   }
 
   /**
-   * The pin of a key with its issuer's current flags. `acting` is undefined when the issuer is no member any more; the
-   * issuer's being super admin gives the key every flag there but no instance verb.
+   * The pin of a key, undefined while it is inactive, with its issuer's current flags. `acting` is undefined when the
+   * issuer is no member any more; the issuer's being super admin gives the key every flag there but no instance verb.
    */
-  async pinned(owner: Visitor, workspaceId: string): Promise<{ active: boolean; acting?: ActingWorkspace }> {
-    const workspace = await this.byId(workspaceId);
-    if (!workspace?.active) return { active: false };
+  async pinned(owner: Visitor, workspaceId: string): Promise<{ pin?: WorkspaceRecord; acting?: ActingWorkspace }> {
+    const pin = await this.byId(workspaceId);
+    if (!pin?.active) return {};
     const membership = (await this.membershipsOf(owner.id)).find((held) => held.workspaceId === workspaceId);
     if (owner.isAdmin) {
       const acting = {
-        id: workspace.id,
-        name: workspace.name,
+        id: pin.id,
+        name: pin.name,
         flags: ALL_FLAGS,
         superAdmin: false,
         implicit: !membership,
       };
-      return { active: true, acting };
+      return { pin, acting };
     }
-    return membership ? { active: true, acting: asMember(membership, false) } : { active: true };
+    return membership ? { pin, acting: asMember(membership, false) } : { pin };
   }
 
   private byId(id: string): Promise<WorkspaceRecord | undefined> {

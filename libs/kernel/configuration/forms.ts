@@ -28,6 +28,15 @@ export const HTTP_URL: TextForm = {
   },
 };
 
+/** A value that two deployments share; long enough that nobody finds it by trying. */
+export const SHARED_KEY: TextForm = {
+  accepts: 'text of 32 to 256 printable ASCII characters',
+  parse: (text) =>
+    /^[\x21-\x7e]{32,256}$/.test(text)
+      ? { value: text }
+      : { problem: 'must be 32 to 256 printable ASCII characters, such as `openssl rand -base64 32` prints' },
+};
+
 /** An address block; a bare address is a block of one. */
 export const CIDR: TextForm = {
   accepts: 'CIDR block such as `10.0.0.0/8`',

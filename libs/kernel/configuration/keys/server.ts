@@ -1,5 +1,5 @@
-import { flag, choice, integer, list, optionalChoice, text, type DefaultFacts } from '../definition.js';
-import { DEPLOYMENT_NAME, HTTP_URL, ORIGIN } from '../forms.js';
+import { flag, choice, integer, list, optionalChoice, secret, text, type DefaultFacts } from '../definition.js';
+import { DEPLOYMENT_NAME, HTTP_URL, ORIGIN, SHARED_KEY } from '../forms.js';
 
 export function isHardened(facts: DefaultFacts): boolean {
   return facts.value('datapipelines.posture') === 'hardened';
@@ -23,6 +23,11 @@ export const deploymentKeys = {
   'datapipelines.deployment.authoring-enabled': flag({
     default: { says: 'false if hardened, else true', from: (facts) => !isHardened(facts) },
     about: 'Whether drafts may be written here. Off: content arrives by import and promotion only.',
+  }),
+  'datapipelines.deployment.promotion.server-key': secret({
+    form: SHARED_KEY,
+    about:
+      'Shared value that a promoting deployment may present as `DP-Promotion-Key`. Prefer a key of kind `server`: it can be revoked, expires and names its sender.',
   }),
   'datapipelines.demo': flag({
     default: false,
