@@ -11,6 +11,7 @@ import { authorise } from '#libs/identity';
 import { decide, newRootRefusal, refusal, requireIfMatch, working } from '#libs/lifecycle';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
 import { postureOf, versionedTransaction } from '#libs/templates';
+import { ContentBus } from '#libs/transient';
 import type { DocumentWarning } from './document/notes.js';
 import { PipelineBrowseRepository } from './pipeline-browse.repository.js';
 import { pipelineNotFound } from './pipeline-reading.js';
@@ -40,6 +41,7 @@ export class PipelineAuthoring {
     private readonly validation: DocumentValidation,
     private readonly guard: ReferenceGuard,
     private readonly browse: PipelineBrowseRepository,
+    private readonly content: ContentBus,
   ) {}
 
   /**
@@ -63,6 +65,7 @@ export class PipelineAuthoring {
       return await versionedTransaction(this.database, 'pipeline', async (tx) => {
         await this.guard.hold(tx, workspace.id, document);
         const id = await this.repository.create(tx, workspace.id, document, stored, principal);
+        this.content.announce(tx, { kind: 'pipeline', workspaceId: workspace.id, id });
         return this.#view(tx, workspace.id, id, 1, accepted.warnings);
       });
     } catch (error) {
@@ -94,6 +97,7 @@ export class PipelineAuthoring {
       const entity = await this.repository.lock(tx, workspace.id, pipelineId);
       if (!entity) throw pipelineNotFound(pipelineId);
       const version = await this.#write(tx, workspace.id, entity, accepted, baseHash, principal);
+      this.content.announce(tx, { kind: 'pipeline', workspaceId: workspace.id, id: entity.id });
       return this.#view(tx, workspace.id, pipelineId, version, accepted.warnings);
     });
   }

@@ -16,6 +16,7 @@ import {
 } from '#libs/lifecycle';
 import { Database, type Transaction } from '#libs/persistence';
 import { ExclusiveDrafts, postureOf, TemplateReleases, versionedTransaction } from '#libs/templates';
+import { ContentBus } from '#libs/transient';
 import { PipelinePinGuard } from './composition/pipeline-pin-guard.js';
 import { pipelinePins, templatePins } from './document/pipeline-document.js';
 import { readStoredDocument, storedTree } from './document/stored-document.js';
@@ -79,6 +80,7 @@ export class PipelineLifecycle {
     private readonly endpoints: PublishedEndpointReferences,
     private readonly gate: ReleaseGate,
     private readonly audit: AuditLog,
+    private readonly content: ContentBus,
   ) {}
 
   /**
@@ -252,6 +254,7 @@ export class PipelineLifecycle {
       if (!entity) throw pipelineNotFound(pipelineId);
       const state = await this.repository.state(tx, entity);
       const version = await verb({ tx, workspace, principal, entity, state });
+      this.content.announce(tx, { kind: 'pipeline', workspaceId: workspace.id, id: entity.id });
       if (version === undefined) return undefined;
       const row = await this.repository.version(workspace.id, pipelineId, version, tx);
       if (!row) throw pipelineNotFound(pipelineId, version);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ActingWorkspace, Principal } from '#libs/kernel';
 import { AuditLog } from '#libs/audit';
 import type { Transaction } from '#libs/persistence';
+import { ContentBus } from '#libs/transient';
 import { TemplatePins } from './template-pins.js';
 import { TemplateRepository } from './template.repository.js';
 
@@ -12,6 +13,7 @@ export class ExclusiveDrafts {
     private readonly repository: TemplateRepository,
     private readonly pins: TemplatePins,
     private readonly audit: AuditLog,
+    private readonly content: ContentBus,
   ) {}
 
   /**
@@ -36,6 +38,7 @@ export class ExclusiveDrafts {
       exclusive.push(entity.name);
       if (!purge) continue;
       await this.repository.apply(tx, entity.id, { kind: 'deleteEntity', version: only.version }, principal.userId);
+      this.content.announce(tx, { kind: 'template', workspaceId: workspace.id, id: entity.name });
       await this.audit.append(tx, { ...principal, workspace }, 'template.purged', {
         id: entity.id,
         name: entity.name,

@@ -20,6 +20,7 @@ import {
   type EntityState,
 } from '#libs/lifecycle';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
+import { ContentBus } from '#libs/transient';
 import { postureOf } from './posture.js';
 import { refKey, type TemplateImport } from './pinned-template.js';
 import { TemplateBrowseRepository } from './template-browse.repository.js';
@@ -53,6 +54,7 @@ export class TemplateAuthoring {
     private readonly catalog: TemplateCatalog,
     private readonly validation: TemplateValidation,
     private readonly browse: TemplateBrowseRepository,
+    private readonly content: ContentBus,
   ) {}
 
   /**
@@ -79,6 +81,7 @@ export class TemplateAuthoring {
         await this.#holdImports(tx, workspace.id, fields.imports);
         const entity = { workspaceId: workspace.id, name, displayName, description };
         await this.repository.create(tx, entity, contentOf(fields), principal);
+        this.content.announce(tx, { kind: 'template', workspaceId: workspace.id, id: name });
         return this.#view(tx, workspace.id, name, 1);
       });
     } catch (error) {
@@ -114,6 +117,7 @@ export class TemplateAuthoring {
       if (!entity) throw templateNotFound(name);
       const version = await this.#write(tx, workspace.id, entity, content, baseHash, principal);
       await this.repository.describe(tx, entity.id, fields.displayName, fields.description);
+      this.content.announce(tx, { kind: 'template', workspaceId: workspace.id, id: name });
       return this.#view(tx, workspace.id, name, version);
     });
   }

@@ -15,6 +15,7 @@ import {
   type VerbInputs,
 } from '#libs/lifecycle';
 import { Database, type Transaction } from '#libs/persistence';
+import { ContentBus } from '#libs/transient';
 import { postureOf } from './posture.js';
 import { readImports } from './template-catalog.js';
 import { TemplatePins } from './template-pins.js';
@@ -44,6 +45,7 @@ export class TemplateLifecycle {
     private readonly releases: TemplateReleases,
     private readonly pins: TemplatePins,
     private readonly audit: AuditLog,
+    private readonly content: ContentBus,
   ) {}
 
   /** Releases the draft with the given hash, after its body passed every rule again and every import is RELEASED. */
@@ -174,6 +176,7 @@ export class TemplateLifecycle {
       const entity = await this.repository.lock(tx, workspace.id, name);
       if (!entity) throw templateNotFound(name);
       const version = await verb({ tx, workspace, entity, state: await this.repository.state(tx, entity) });
+      this.content.announce(tx, { kind: 'template', workspaceId: workspace.id, id: entity.name });
       if (version === undefined) return undefined;
       const row = await this.repository.version(workspace.id, name, version, tx);
       if (!row) throw templateNotFound(name, version);

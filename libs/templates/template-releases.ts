@@ -3,6 +3,7 @@ import { PenstockError, type ActingWorkspace, type Principal } from '#libs/kerne
 import { AuditLog } from '#libs/audit';
 import { draftOf } from '#libs/lifecycle';
 import type { Transaction } from '#libs/persistence';
+import { ContentBus } from '#libs/transient';
 import { refKey, type PinnedTemplate, type TemplateClosure, type TemplateRef } from './pinned-template.js';
 import { TemplateCatalog, type HeldVersion } from './template-catalog.js';
 import { templateNotFound } from './template-reading.js';
@@ -28,6 +29,7 @@ export class TemplateReleases {
     private readonly repository: TemplateRepository,
     private readonly catalog: TemplateCatalog,
     private readonly audit: AuditLog,
+    private readonly content: ContentBus,
   ) {}
 
   /** @throws PenstockError `template.release.import_not_released`, with every import that is not. */
@@ -93,6 +95,7 @@ export class TemplateReleases {
       });
     }
     await this.repository.movePointer(tx, entity.id, version);
+    this.content.announce(tx, { kind: 'template', workspaceId: workspace.id, id: name });
     await this.audit.append(tx, { ...principal, workspace }, 'template.version.released', {
       id: entity.id,
       name,

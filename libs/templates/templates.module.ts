@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '#libs/audit';
+import { Logger } from '#libs/kernel';
+import { ContentBus, TransientStore } from '#libs/transient';
 import { ExclusiveDrafts } from './exclusive-drafts.js';
 import { TemplateRenderer } from './rendering/template-renderer.js';
 import { TemplateBatchReading } from './template-batch-reading.js';
@@ -27,13 +29,20 @@ const faces = [
   ExclusiveDrafts,
 ];
 
+/** Who writes content, here or in the families above, says so here. */
+const contentBus = {
+  provide: ContentBus,
+  inject: [TransientStore, Logger],
+  useFactory: (store: TransientStore, log: Logger) => new ContentBus(store, log),
+};
+
 /**
- * Templates and their versions. Needs `Database`, `Configuration` and `Clock` of the infrastructure and the port
- * `TemplatePins` from the wiring.
+ * Templates and their versions. Needs `Database`, `Configuration`, `TransientStore`, `Logger` and `Clock` of the
+ * infrastructure and the port `TemplatePins` from the wiring.
  */
 @Module({
   imports: [AuditModule],
-  providers: [...faces, TemplateRepository, TemplateBrowseRepository, TemplateValidation],
-  exports: faces,
+  providers: [...faces, contentBus, TemplateRepository, TemplateBrowseRepository, TemplateValidation],
+  exports: [...faces, ContentBus],
 })
 export class TemplatesModule {}

@@ -3,7 +3,7 @@ import { ApiClient } from '../fixtures/api-client.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { EventStream } from '../fixtures/event-stream.js';
 import { eventually } from '../fixtures/eventually.js';
-import { oneNodePipeline } from '../fixtures/authoring.js';
+import { oneNodePipeline, releasedTemplate } from '../fixtures/authoring.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { RunScene } from '../fixtures/run-scene.js';
 import { ask } from '../fixtures/sql.js';
@@ -61,6 +61,48 @@ describeWithProgram('redis-server', 'two servers behind one address', (redis) =>
     const second = await EventStream.watch(onB, started.executionId, first.ids.at(-1));
     await Promise.all([started.last(), second.last()]);
     expect([...first.blocks, ...second.blocks]).toEqual(started.blocks);
+  });
+
+  it('tell an open editor on one what somebody saves, releases and takes away on the other', async () => {
+    await releasedTemplate(onA, { id: 'instances/edited.sql', dialect: 'DUCKDB', body: 'SELECT 1 AS n' });
+    const node = { id: 'read', type: 'DQL', source: 'tempdb', template: { id: 'instances/edited.sql', version: 1 } };
+    const document = {
+      schema_version: 1,
+      name: 'instances/edited',
+      display_name: 'Edited',
+      description: '',
+      nodes: [node],
+    };
+    const before = await onA.data('POST', '/api/v1/pipelines', document);
+    const made: string = before.id;
+    const path = `/api/v1/pipelines/${made}`;
+    const editor = await EventStream.open(onB, 'POST', '/graphql/stream', {
+      query:
+        'subscription($id: ID!) { contentChanged(pipelineId: $id) { pipelineId version status bodyHash updatedAt updatedBy { displayName } } }',
+      variables: { id: made },
+    });
+    const told = async (count: number) => {
+      const block = await eventually(`change ${count} of the open pipeline`, () => editor.blocks[count - 1]);
+      return JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '').data.contentChanged;
+    };
+    expect(await told(1)).toMatchObject({ pipelineId: made, version: 1, status: 'DRAFT', bodyHash: before.body_hash });
+    const saved = await onA.data(
+      'PUT',
+      path,
+      { ...document, description: 'More.' },
+      { headers: { 'If-Match': before.body_hash } },
+    );
+    expect(saved.body_hash).not.toBe(before.body_hash);
+    expect(await told(2)).toMatchObject({
+      version: 1,
+      status: 'DRAFT',
+      bodyHash: saved.body_hash,
+      updatedAt: saved.version_stamps.updated_at,
+      updatedBy: { displayName: expect.any(String) },
+    });
+    await deployment.admin.in('default').data('DELETE', path);
+    expect(await editor.last()).toBe('complete');
+    expect(editor.blocks.at(-2)).toContain('pipeline.execution.not_found');
   });
 
   it('cancel from the one that does not run it, and the statement really stops in the database', async () => {

@@ -249,22 +249,50 @@ describe('people', () => {
 });
 
 describe('subscriptions', () => {
-  it('end with a result that says why when the right is lost, and not with a bare close', async () => {
-    const created = await admin.data('POST', '/api/v1/auth/api-keys', { name: 'watcher', scopes: ['read'] });
-    const watcher = ApiClient.withKey(server.baseUrl, created.key);
-    const query = 'subscription { executionUpdated { id } }';
-    const open = await watcher.fetch(
-      'POST',
-      '/graphql/stream',
-      { query },
-      { headers: { Accept: 'text/event-stream' } },
+  it.each(['executionUpdated { id }', 'contentChanged(templateName: "watched/lost.sql") { version }'])(
+    'end with a result that says why when the right is lost, and not with a bare close: %s',
+    async (field) => {
+      const body = { id: 'watched/lost.sql', dialect: 'DUCKDB', display_name: 'T', description: '', body: 'SELECT 1' };
+      if (field.startsWith('content')) await admin.data('POST', '/api/v1/templates', body);
+      const created = await admin.data('POST', '/api/v1/auth/api-keys', { name: 'watcher', scopes: ['read'] });
+      const watcher = ApiClient.withKey(server.baseUrl, created.key);
+      const query = `subscription { ${field} }`;
+      const open = await watcher.fetch(
+        'POST',
+        '/graphql/stream',
+        { query },
+        { headers: { Accept: 'text/event-stream' } },
+      );
+      await admin.data('DELETE', `/api/v1/auth/api-keys/${created.id}`);
+      const frames = (await open.text()).split('\n\n').filter((frame) => frame.startsWith('event:'));
+      expect(frames.slice(-2)).toEqual([
+        expect.stringMatching(/^event: next\ndata: .*"auth\.api_key\.invalid"/),
+        'event: complete\ndata:',
+      ]);
+    },
+  );
+
+  it('refuse to watch content that is not there, foreign, or not named, with a result and an end', async () => {
+    const { createTemplate } = await data(
+      admin,
+      `mutation { createTemplate(input: { name: "watched/t.sql", displayName: "T", description: "", dialect: DUCKDB, body: "SELECT 1" }) { template { id } } }`,
     );
-    await admin.data('DELETE', `/api/v1/auth/api-keys/${created.id}`);
-    const frames = (await open.text()).split('\n\n').filter((frame) => frame.startsWith('event:'));
-    expect(frames).toEqual([
-      expect.stringMatching(/^event: next\ndata: .*"auth\.api_key\.invalid"/),
-      'event: complete\ndata:',
-    ]);
+    const nowhere = '00000000-0000-0000-0000-000000000000';
+    const first = async (client: ApiClient, args: string) => {
+      const query = `subscription { contentChanged${args} { version status bodyHash } }`;
+      for await (const { data: told } of client.events('POST', '/graphql/stream', { query })) {
+        return told.errors?.[0].extensions.code ?? told.data.contentChanged.status;
+      }
+      return 'nothing';
+    };
+    expect(await first(reader, `(templateName: "${createTemplate.template.id}")`)).toBe('DRAFT');
+    expect(await first(reader, `(pipelineId: "${nowhere}")`)).toBe('pipeline.execution.not_found');
+    await data(admin, 'mutation { createWorkspace(input: { name: "watchers" }) { workspace { id } } }');
+    const elsewhere = admin.in('watchers');
+    expect(await first(elsewhere, `(templateName: "${createTemplate.template.id}")`)).toBe('template.not_found');
+    expect(await first(reader, '')).toBe('pipeline.execution.invalid_parameter_type');
+    const both = `(pipelineId: "${nowhere}", templateName: "watched/t.sql")`;
+    expect(await first(reader, both)).toBe('pipeline.execution.invalid_parameter_type');
   });
 
   it.each(['executionEvents', 'executionUpdated'])(

@@ -11,6 +11,7 @@ import { PipelinesModule } from '#libs/pipelines';
 import { SemanticsModule } from '#libs/semantics';
 import { TemplatesModule } from '#libs/templates';
 import { WorkspacesModule } from '#libs/workspaces';
+import { ContentChanges } from './content/content-changes.js';
 import { DatasourceNodes } from './datasources/datasource-nodes.js';
 import { EndpointNodes } from './endpoints/endpoint-nodes.js';
 import { GraphqlEngine } from './engine/graphql-engine.js';
@@ -56,6 +57,7 @@ const NODES = [
   PipelineNodes,
   ExecutionNodes,
   ExecutionUpdates,
+  ContentChanges,
   EndpointNodes,
 ];
 

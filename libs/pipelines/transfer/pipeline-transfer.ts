@@ -20,6 +20,7 @@ import {
   versionedTransaction,
   type ImportedTemplate,
 } from '#libs/templates';
+import { ContentBus } from '#libs/transient';
 import { templatePins } from '../document/pipeline-document.js';
 import { readStoredDocument } from '../document/stored-document.js';
 import { pipelineNotFound } from '../pipeline-reading.js';
@@ -55,6 +56,7 @@ export class PipelineTransfer {
     private readonly releases: TemplateReleases,
     private readonly gate: ReleaseGate,
     private readonly audit: AuditLog,
+    private readonly content: ContentBus,
   ) {}
 
   /**
@@ -191,6 +193,7 @@ export class PipelineTransfer {
     if (version === nextVersion(state.versions)) {
       await this.repository.describe(tx, entity.id, document.displayName, document.description);
     }
+    this.content.announce(tx, { kind: 'pipeline', workspaceId: workspace.id, id: entity.id });
     await this.audit.append(tx, { ...principal, workspace }, 'pipeline.version.released', {
       id: entity.id,
       name,

@@ -13,6 +13,7 @@ import { authorise } from '#libs/identity';
 import { decide, hashMismatch, nextVersion } from '#libs/lifecycle';
 import { Database, type Transaction } from '#libs/persistence';
 import type { Dialect } from '#libs/typesystem';
+import { ContentBus } from '#libs/transient';
 import { refKey, type PinnedTemplate, type TemplateRef } from '../pinned-template.js';
 import { postureOf } from '../posture.js';
 import { reflected } from '../reflected.js';
@@ -50,6 +51,7 @@ export class TemplateTransfer {
     private readonly validation: TemplateValidation,
     private readonly releases: TemplateReleases,
     private readonly audit: AuditLog,
+    private readonly content: ContentBus,
   ) {}
 
   /** `body` is `{templates: [a file each]}`. */
@@ -170,6 +172,7 @@ export class TemplateTransfer {
       entity.currentVersion = decision.currentVersion;
     }
     entity.dialect = fields.dialect;
+    this.content.announce(tx, { kind: 'template', workspaceId: workspace.id, id: name });
     if (version === nextVersion(state.versions)) {
       await this.repository.describe(tx, entity.id, fields.displayName, fields.description);
     }

@@ -20,10 +20,7 @@ export class ColumnType {
   @Field(() => LogicalTypeEnum, { description: 'The type its values have in Penstock, whatever the engine calls it.' })
   type!: string;
 
-  @Field(() => Int, {
-    nullable: true,
-    description: 'Whether NULL may occur; null where the engine does not tell.',
-  })
+  @Field(() => Int, { nullable: true, description: 'Digits of a decimal; null for other types.' })
   precision?: number | null;
 
   @Field(() => Int, {

@@ -30,7 +30,7 @@ export class ParameterType {
 
   @Field(() => LogicalTypeEnum, {
     nullable: true,
-    description: "What it means, in the author's words; null where nothing was said.",
+    description: 'The type a value must have; null where a stored document names one that is unknown here.',
   })
   type!: string | null;
 

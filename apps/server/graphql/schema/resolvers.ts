@@ -1,4 +1,5 @@
 import { AuditResolver } from '../audit/audit.resolver.js';
+import { ContentSubscription } from '../content/content-subscription.resolver.js';
 import { DatasourceMutations } from '../datasources/datasource-mutations.resolver.js';
 import { DatasourceResolver } from '../datasources/datasource.resolver.js';
 import { LakeResolver } from '../datasources/lake.resolver.js';
@@ -54,6 +55,7 @@ export const RESOLVERS = [
   ExecutionResolver,
   PipelineExecutionsResolver,
   ExecutionSubscriptions,
+  ContentSubscription,
   EndpointResolver,
   ApiKeyBindingsResolver,
   PipelineEndpointsResolver,
