@@ -9,7 +9,7 @@ export interface DuckdbLimits {
   threads: number;
   /** An absolute folder; the engine's own default is relative to the working directory. */
   temporaryDirectory: string;
-  /** Other threads of the process open files too, and know nothing of ours: then nobody opens one to write. */
+  /** Other threads of the process have engines too, and know nothing of ours: then nobody opens one to write. */
   besideThreads?: boolean;
 }
 
@@ -27,8 +27,8 @@ interface Entry {
 
 /**
  * One engine per canonical file per process: DuckDB would open a file twice and let two engines write over each other
- * (06 §2). In-memory databases are one per datasource. Where threads run executions each has engines of its own, so files
- * are open for reading only.
+ * (06 §2). In-memory databases are one per datasource. Where threads run executions each has engines of its own, so they
+ * are open for reading only: what one thread writes another would overwrite in a file, and never see in memory.
  */
 export class DuckdbInstances {
   readonly #limits: DuckdbLimits;
@@ -43,10 +43,11 @@ export class DuckdbInstances {
 
   /** `file` is the canonical path, or null for memory, which then belongs to `owner`. */
   async share(owner: string, file: string | null, readOnly: boolean): Promise<DuckdbShare> {
-    if (file !== null && !readOnly && this.#limits.besideThreads === true) {
+    if (!readOnly && this.#limits.besideThreads === true) {
+      const what = file === null ? 'an in-memory DuckDB is another one in each thread' : 'a DuckDB file can only be read';
       throw new DriverFailure(
         'connection',
-        'With datapipelines.executor.host=threads a DuckDB file can only be read: make the datasource read-only.',
+        `With datapipelines.executor.host=threads ${what}: make the datasource read-only, or run with host=inline.`,
         { driverCode: 'THREADS_READ_ONLY' },
       );
     }
