@@ -2,7 +2,7 @@ import { check } from '../../properties/jdbc-rules.js';
 import { defineDriver, type DialectDriver } from '../dialect-driver.js';
 import { parseFileUrl } from '../file-url.js';
 import { DuckdbConnection } from './connection.js';
-import type { DuckdbInstances } from './instances.js';
+import type { DuckdbInstances, DuckdbShare } from './instances.js';
 import { duckdbIntrospection } from './introspection.js';
 import { duckdbPlan } from './plan.js';
 import { duckdbStatistics } from './statistics.js';
@@ -54,12 +54,21 @@ export function duckdbDriver(instances: DuckdbInstances, calls: NativeCalls): Di
     files: ({ path }) => (path === null ? [] : [{ path }]),
     source({ path, readOnly }, { datasource, isReadonly }, context) {
       // An in-memory database lives as long as its pool, not as long as one connection.
-      let kept: Promise<{ release(): void }> | undefined;
+      let kept: Promise<DuckdbShare> | undefined;
+      const onlyRead = readOnly || isReadonly;
+      const keep = async (): Promise<void> => {
+        kept ??= instances.share(datasource, null, onlyRead);
+        try {
+          await kept;
+        } catch (error) {
+          kept = undefined;
+          throw error;
+        }
+      };
       const open = async (): Promise<DuckdbConnection> => {
         const file = path === null ? null : await context.openableFile({ path });
-        if (file === null) kept ??= instances.share(datasource, null, false);
-        await kept;
-        const share = await instances.share(datasource, file, readOnly || isReadonly);
+        if (file === null) await keep();
+        const share = await instances.share(datasource, file, onlyRead);
         try {
           return new DuckdbConnection(await share.instance.connect(), calls, () => share.release());
         } catch (error) {

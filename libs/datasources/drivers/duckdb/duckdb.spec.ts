@@ -7,7 +7,10 @@ import type { ColumnBatch } from '#libs/typesystem';
 
 import { cellOf, collect, NEVER, rowsOf } from '../driver.fixture.js';
 import type { WriteTarget } from '../driver.js';
+import type { ConnectionSource } from '../../pool/connection-source.js';
+import type { SourceLogin } from '../dialect-driver.js';
 import { DuckdbConnection } from './connection.js';
+import { duckdbDriver } from './duckdb.driver.js';
 import { DuckdbInstances, type DuckdbShare } from './instances.js';
 import { NativeCallGate } from './native-call-gate.js';
 
@@ -252,12 +255,49 @@ describe('DuckDB', () => {
     const limits = { memoryMb: 64, threads: 1, temporaryDirectory: join(folder, 'spill'), besideThreads: true };
     const [one, other] = [new DuckdbInstances(limits, calls), new DuckdbInstances(limits, calls)];
     for (const place of [file, null]) {
-      const refusal = { kind: 'connection', driverCode: 'THREADS_READ_ONLY', message: expect.stringContaining('inline') };
+      const refusal = {
+        kind: 'connection',
+        driverCode: 'THREADS_READ_ONLY',
+        message: expect.stringContaining('inline'),
+      };
       await expect(one.share('one', place, false)).rejects.toMatchObject(refusal);
     }
     const readers = [await one.share('one', file, true), await other.share('one', file, true)];
     readers.forEach((reader) => reader.release());
-    (await one.share('one', null, true)).release();
+  });
+
+  const memorySource = (besideThreads: boolean, isReadonly: boolean): ConnectionSource => {
+    const limits = { memoryMb: 64, threads: 1, temporaryDirectory: join(folder, 'spill'), besideThreads };
+    const read = duckdbDriver(new DuckdbInstances(limits, calls), calls).configure('jdbc:duckdb:', new Map());
+    if (!read.ok) throw new TypeError('the URL is one of those documented');
+    const nowhere = () => Promise.reject(new TypeError('memory has no place'));
+    const login: SourceLogin = {
+      ...{ datasource: 'm', username: null, secret: null, credentialKind: 'none', isReadonly },
+    };
+    return read.configured.source(login, { checkAddress: nowhere, openableFile: nowhere });
+  };
+
+  it('a database in memory is one for all sessions of its pool, also when two are opened at once', async () => {
+    const source = memorySource(false, false);
+    const [one, other] = await Promise.all([source.connect('write', NEVER), source.connect('write', NEVER)]);
+    await one.execute({ sql: 'CREATE TABLE t AS SELECT 7 AS i', values: [] }, { signal: NEVER });
+    await Promise.all([one.close(), other.close()]);
+    const later = (await source.connect('read', NEVER)) as DuckdbConnection;
+    expect(await cellOf(later, 'SELECT i FROM t')).toBe('7');
+    await later.close();
+    await source.close();
+  });
+
+  it('beside threads a database in memory is refused unless it is only read; a pool that opened none still closes', async () => {
+    const written = memorySource(true, false);
+    for (const _again of [1, 2])
+      await expect(written.connect('read', NEVER)).rejects.toMatchObject({ driverCode: 'THREADS_READ_ONLY' });
+    await written.close();
+    const read = memorySource(true, true);
+    const session = (await read.connect('read', NEVER)) as DuckdbConnection;
+    expect(await cellOf(session, 'SELECT 1')).toBe('1');
+    await session.close();
+    await read.close();
   });
 
   it('a missing file and a foreign one are connection failures and are not kept', async () => {

@@ -44,7 +44,8 @@ export class DuckdbInstances {
   /** `file` is the canonical path, or null for memory, which then belongs to `owner`. */
   async share(owner: string, file: string | null, readOnly: boolean): Promise<DuckdbShare> {
     if (!readOnly && this.#limits.besideThreads === true) {
-      const what = file === null ? 'an in-memory DuckDB is another one in each thread' : 'a DuckDB file can only be read';
+      const what =
+        file === null ? 'an in-memory DuckDB is another one in each thread' : 'a DuckDB file can only be read';
       throw new DriverFailure(
         'connection',
         `With datapipelines.executor.host=threads ${what}: make the datasource read-only, or run with host=inline.`,
