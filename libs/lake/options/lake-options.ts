@@ -10,7 +10,8 @@ export interface LakeOptions {
   region: string | undefined;
   /** host[:port] of an S3 service that is not AWS; spoken to in plain HTTP. */
   endpoint: { host: string; port: number } | undefined;
-  urlStyle: 'path' | 'vhost';
+  /** Undefined: as a service of one's own expects it, `path`; AWS, `vhost`. */
+  urlStyle: 'path' | 'vhost' | undefined;
   /** Requests without a signature; beats credentials. */
   unsigned: boolean;
   memoryMb: number;
@@ -30,6 +31,7 @@ const matching =
   (value) =>
     pattern.test(value) ? undefined : says;
 
+const URL_STYLES = ['path', 'vhost'] as const;
 const ALIAS = /^[a-z_][a-z0-9_]{0,62}$/;
 const RESERVED_ALIASES = ['memory', 'system', 'temp'];
 const MEMORY = /^(\d{1,7})\s?(MB|MiB|GB|GiB)$/i;
@@ -41,7 +43,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'catalog.ref': matching(/^[\x21-\x7e]{1,1000}$/, 'must be 1 to 1000 visible characters.'),
   region: matching(/^[a-z0-9-]{1,40}$/, 'must be a region like eu-central-1.'),
   endpoint: (value) => (endpointOf(value) ? undefined : 'must be host or host:port, without a scheme.'),
-  url_style: oneOf('path', 'vhost'),
+  url_style: oneOf(...URL_STYLES),
   unsigned: oneOf('true', 'false'),
   memory_limit: (value) => {
     const megabytes = megabytesOf(value);
@@ -78,7 +80,7 @@ export function lakeOptions(section: ReadonlyMap<string, string>): LakeOptions {
   return {
     region: section.get('region'),
     endpoint: endpointOf(section.get('endpoint') ?? ''),
-    urlStyle: section.get('url_style') === 'vhost' ? 'vhost' : 'path',
+    urlStyle: URL_STYLES.find((style) => style === section.get('url_style')),
     unsigned: section.get('unsigned') === 'true',
     memoryMb: megabytesOf(section.get('memory_limit') ?? '') ?? defaultMemoryMb(),
     threads: threads === undefined ? undefined : Number(threads),

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
+import { DriverFailure } from '#libs/datasources';
+
 import { lakeOptions } from '../options/lake-options.js';
-import { openHttpfs, type HttpfsSettings } from './httpfs.js';
+import { openHttpfs, type HttpfsSettings, type OpenEngine } from './httpfs.js';
 
 describe('an engine that is to read S3 itself', () => {
   let directory: string;
@@ -62,6 +64,31 @@ describe('an engine that is to read S3 itself', () => {
     await open({}, login, [['unsigned', 'true'], ['endpoint', 'minio:9000']]); // prettier-ignore
     expect(ran[2]).toBe(`CREATE SECRET lake (TYPE s3, REGION 'eu-1', ENDPOINT 'minio:9000', USE_SSL false, URL_STYLE 'path')`);
   }); // prettier-ignore
+
+  it('cannot be reached when httpfs does not load or refuses the credential, each under a code of its own', async () => {
+    withFile();
+    const failing = (word: string, kind: 'other' | 'cancelled' = 'other') => ({
+      ...engine,
+      run: (statements: readonly string[]) =>
+        statements.some((statement) => statement.startsWith(word))
+          ? Promise.reject(new DriverFailure(kind, 'Invalid Input Error: no'))
+          : Promise.resolve(),
+    });
+    const opened = (given: OpenEngine) => openHttpfs(given, { mode: 'auto', directory, allowInstall: false }, options(), login);
+    await expect(opened(failing('LOAD'))).rejects.toMatchObject({ kind: 'connection', driverCode: 'HTTPFS_LOAD' });
+    await expect(opened(failing('CREATE SECRET'))).rejects.toMatchObject({ kind: 'connection', driverCode: 'HTTPFS_CREDENTIAL' });
+    await expect(opened(failing('LOAD', 'cancelled'))).rejects.toMatchObject({ kind: 'cancelled' });
+    await expect(open({ mode: 'httpfs' }, { username: null, secret: null })).rejects.toMatchObject({ driverCode: 'HTTPFS_CREDENTIAL' });
+  }); // prettier-ignore
+
+  it('addresses buckets as it is told, without an endpoint too', async () => {
+    withFile();
+    await open({}, login, [['url_style', 'path']]);
+    expect(ran[2]).toMatch(/REGION 'eu-1', URL_STYLE 'path'\)$/);
+    ran = [];
+    await open({}, login, [['url_style', 'vhost'], ['endpoint', 'minio:9000']]); // prettier-ignore
+    expect(ran[2]).toMatch(/URL_STYLE 'vhost'\)$/);
+  });
 
   it('downloads it only where that is allowed', async () => {
     expect(await open({ allowInstall: true })).toBe(true);

@@ -35,24 +35,38 @@ export async function openHttpfs(
   if (mode === 'mirror') return false;
   const statements = accessStatements(options, login);
   // The engine has no way of its own to the identity of this machine; the copies have.
-  if (!statements) return refusedUnlessAuto(mode, 'it needs a credential, or unsigned');
+  if (!statements) return refusedUnlessAuto(mode, 'it needs a credential, or unsigned', 'HTTPFS_CREDENTIAL');
   if (directory === undefined) return refusedUnlessAuto(mode, 'datapipelines.duckdb.extension-directory is not set');
   const [row] = await engine.query(
     'SELECT library_version, (SELECT platform FROM pragma_platform()) FROM pragma_version()',
   );
   const file = join(directory, row?.[0] ?? '', row?.[1] ?? '', 'httpfs.duckdb_extension');
   const home = `SET GLOBAL extension_directory = ${literal(directory)}`;
-  if (await isThere(file)) await engine.run([home, `LOAD ${literal(file)}`, ...statements]);
-  else if (allowInstall) await engine.run([home, 'INSTALL httpfs', 'LOAD httpfs', ...statements]);
-  else return refusedUnlessAuto(mode, `its file ${file} is not there`);
+  const there = await isThere(file);
+  if (!there && !allowInstall) return refusedUnlessAuto(mode, `its file ${file} is not there`);
+  const load = there ? [home, `LOAD ${literal(file)}`] : [home, 'INSTALL httpfs', 'LOAD httpfs'];
+  await step(engine, load, 'HTTPFS_LOAD', 'The engine could not load httpfs');
+  await step(engine, statements, 'HTTPFS_CREDENTIAL', 'httpfs did not take the credential');
   return true;
 }
 
-function refusedUnlessAuto(mode: string, reason: string): false {
+type HttpfsCode = 'HTTPFS_ABSENT' | 'HTTPFS_CREDENTIAL' | 'HTTPFS_LOAD';
+
+function refusedUnlessAuto(mode: string, reason: string, driverCode: HttpfsCode = 'HTTPFS_ABSENT'): false {
   if (mode === 'auto') return false;
   throw new DriverFailure('connection', `S3 is to be read by httpfs (datapipelines.lake.s3-mode), but ${reason}.`, {
-    driverCode: 'HTTPFS_ABSENT',
+    driverCode,
   });
+}
+
+/** An engine that cannot enter its storage cannot be reached, whatever the engine calls that (06 §10). */
+async function step(engine: OpenEngine, statements: readonly string[], driverCode: HttpfsCode, says: string) {
+  try {
+    await engine.run(statements);
+  } catch (cause) {
+    if (!(cause instanceof DriverFailure) || cause.kind === 'cancelled' || cause.kind === 'timeout') throw cause;
+    throw new DriverFailure('connection', `${says}: ${cause.message}`, { driverCode, cause });
+  }
 }
 
 /** Undefined when requests would have to carry the identity of this machine. */
@@ -60,11 +74,11 @@ function accessStatements(
   { endpoint, region = 'us-east-1', unsigned, urlStyle }: LakeOptions,
   { username, secret }: { username: string | null; secret: string | null },
 ): string[] | undefined {
+  const style = urlStyle ?? (endpoint ? 'path' : undefined);
   const place = [
     `REGION ${literal(region)}`,
-    ...(endpoint
-      ? [`ENDPOINT ${literal(`${endpoint.host}:${endpoint.port}`)}`, 'USE_SSL false', `URL_STYLE ${literal(urlStyle)}`]
-      : []),
+    ...(endpoint ? [`ENDPOINT ${literal(`${endpoint.host}:${endpoint.port}`)}`, 'USE_SSL false'] : []),
+    ...(style === undefined ? [] : [`URL_STYLE ${literal(style)}`]),
   ];
   if (unsigned) return [`CREATE SECRET lake (TYPE s3, ${place.join(', ')})`];
   if (username === null || secret === null) return undefined;

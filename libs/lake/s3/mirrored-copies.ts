@@ -35,14 +35,14 @@ export class MirroredCopies {
     const copies = objects.map((object) => ({ object, ...this.mirror.placeOf(datasource, bucket, object) }));
     const held: string[] = [];
     const release = (): void => this.mirror.release(held);
-    const outcomes = await atOnce(copies, async ({ object, path }) => {
-      await this.mirror.hold(this.storage, bucket, object, path, signal);
-      held.push(path);
-    });
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failed) {
+    try {
+      await atOnce(copies, signal, async ({ object, path }, _index, ends) => {
+        await this.mirror.hold(this.storage, bucket, object, path, ends);
+        held.push(path);
+      });
+    } catch (error) {
       release();
-      throw failed.reason;
+      throw error;
     }
     return { paths: copies.map(({ path }) => path), directories: copies.map(({ folder }) => folder), release };
   }
@@ -55,14 +55,31 @@ export class MirroredCopies {
   }
 }
 
-/** Does the work for every item, a few side by side; the first failure of a worker ends that worker alone. */
+/**
+ * Does the work for every item, a few side by side. After a failure no further item is begun and those under way are told
+ * to stop; none of them works on when this has ended.
+ *
+ * @throws the first failure
+ */
 export async function atOnce<T>(
   items: readonly T[],
-  work: (item: T, index: number) => Promise<void>,
-): Promise<PromiseSettledResult<void>[]> {
+  signal: AbortSignal,
+  work: (item: T, index: number, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const failed = new AbortController();
+  const ends = AbortSignal.any([signal, failed.signal]);
   const waiting = items.entries();
   const worker = async (): Promise<void> => {
-    for (const [index, item] of waiting) await work(item, index);
+    for (const [index, item] of waiting) {
+      if (ends.aborted) return;
+      try {
+        await work(item, index, ends);
+      } catch (error) {
+        failed.abort(error);
+      }
+    }
   };
-  return await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  signal.throwIfAborted();
+  failed.signal.throwIfAborted();
 }

@@ -51,9 +51,8 @@ export class S3Storage {
     this.#asMachine = !unsigned && !known;
     this.#client = new S3Client({
       region,
-      ...(endpoint
-        ? { endpoint: `http://${endpoint.host}:${endpoint.port}`, forcePathStyle: urlStyle === 'path' }
-        : {}),
+      forcePathStyle: urlStyle === undefined ? endpoint !== undefined : urlStyle === 'path',
+      ...(endpoint ? { endpoint: `http://${endpoint.host}:${endpoint.port}` } : {}),
       // Without a credential the machine's own is looked for, as every AWS client does.
       ...(known ? { credentials: { accessKeyId: username, secretAccessKey: secret } } : {}),
       ...(unsigned

@@ -65,25 +65,23 @@ class StoredTable implements TableFiles {
   async dataFiles(addresses: readonly string[]): Promise<OpenableFiles> {
     const objects: StoredObject[] = [];
     let bytes = 0;
-    const outcomes = await atOnce(addresses, async (address, index) => {
-      const object = await this.#object(address);
+    await atOnce(addresses, this.signal, async (address, index, ends) => {
+      const object = await this.#object(address, ends);
       bytes += object.bytes;
       this.copies.refuseTooLarge(bytes);
       objects[index] = object;
     });
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failed) throw failed.reason;
     const { paths, directories, release } = await this.copies.hold(this.place.bucket, objects, this.signal);
     return { paths, allowed: { directories, paths: [] }, release };
   }
 
-  async #object(address: string): Promise<StoredObject> {
+  async #object(address: string, signal: AbortSignal = this.signal): Promise<StoredObject> {
     const { bucket, within } = this.place;
     const [, named, key = ''] = /^s3[an]?:\/\/([^/]+)\/(.+)$/su.exec(address) ?? [];
     if (named === undefined) throw new TableProblem('The table names a file that is not on S3.');
     if (named !== bucket || !key.startsWith(within))
       throw new TableProblem('The table names a file outside its own folder.');
-    const object = await this.copies.storage.find(bucket, key, this.signal);
+    const object = await this.copies.storage.find(bucket, key, signal);
     if (!object) throw new TableProblem('A file that the table names is not there.');
     return object;
   }
