@@ -58,7 +58,12 @@ export class LakeDrivers extends FurtherDrivers {
   }
 
   override drivers(shared: SharedEngineParts): readonly DialectDriver[] {
-    return [lakeDriver((options, login, context) => this.#source(options, login, context, shared))];
+    return [
+      lakeDriver(
+        (options, login, context) => this.#source(options, login, context, shared),
+        (datasource) => this.repository.all(this.db, datasource),
+      ),
+    ];
   }
 
   #source(options: LakeOptions, login: SourceLogin, context: DriverContext, shared: SharedEngineParts): LakeSource {

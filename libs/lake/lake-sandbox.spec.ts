@@ -94,7 +94,7 @@ describe('the walls around a lake', () => {
       `CREATE TABLE t (a INT)`,
       `CREATE OR REPLACE VIEW sales.a AS SELECT 2 AS a`,
       `DROP VIEW sales.a`,
-      `INSERT INTO memory.__dp.lake_tables VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`,
+      `INSERT INTO memory.__dp.lake_tables VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`,
       `EXPORT DATABASE '${root('in', 'dump')}'`,
       `CALL pragma_version()`,
       `CHECKPOINT`,

@@ -5,6 +5,7 @@ import { DatasourcePools } from '#libs/datasources';
 import { PenstockError, type JsonObject, type Principal } from '#libs/kernel';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
 
+import { NO_PLACE, viewSchema } from './engine/view-names.js';
 import { LakeAccess } from './lake-access.js';
 import { Preflight, type UnreadableTable } from './preflight.js';
 import { dottedName, lakeTableView, type LakeTableFields, type LakeTableView } from './registry/lake-table.js';
@@ -99,7 +100,8 @@ export class LakeTablesService {
     fields: LakeTableFields,
   ): Promise<LakeTableView> {
     try {
-      const table = await this.repository.insert(tx, datasource, fields, principal.userId);
+      const lastError = viewSchema(fields.namespace) ? null : NO_PLACE;
+      const table = await this.repository.insert(tx, datasource, fields, principal.userId, lastError);
       if (!table) throw new PenstockError('internal');
       return lakeTableView(table);
     } catch (error) {

@@ -61,9 +61,14 @@ export interface Introspection {
   currentNamespace(query: CatalogQuery): Promise<readonly string[] | null>;
   /**
    * For each table, or column of one, that a listing does not show: whether it may be there all the same, kept from this
-   * login or hidden by the datasource's settings. Absent where a listing shows all there is.
+   * login, hidden by the datasource's settings, or newer than what was listed. Absent where a listing shows all there is.
    */
-  mayHold?(query: CatalogQuery, names: readonly CatalogName[]): Promise<boolean[]>;
-  /** Whether columns of a listed table are kept from this login. Absent where none can be, or nobody can tell. */
-  hidesColumns?(query: CatalogQuery, table: CatalogTableName): Promise<boolean>;
+  mayHold?(query: CatalogQuery, names: readonly CatalogName[], datasource: string): Promise<boolean[]>;
+  /** The parts by which a query names a listed table. Absent where they are its namespace and its name. */
+  pathOf?(table: CatalogTableName): readonly string[];
+  /**
+   * Whether columns of a listed table are kept from this login, or are no longer those of the table. Absent where none can
+   * be, or nobody can tell.
+   */
+  hidesColumns?(query: CatalogQuery, table: CatalogTableName, datasource: string): Promise<boolean>;
 }

@@ -5,7 +5,7 @@ import { quoteIdentifier, type Dialect } from '#libs/typesystem';
 
 import { DriverFailure } from '../drivers/driver-failure.js';
 import { CatalogReader, resolveTable, type TableAddress } from '../introspection/catalog-reader.js';
-import type { CatalogColumn, CatalogTable } from '../introspection/introspection.js';
+import type { CatalogColumn } from '../introspection/introspection.js';
 import { nearest } from '../properties/nearest.js';
 import { AuthorRead } from './author-read.js';
 import { refusedArgument } from './probe-arguments.js';
@@ -37,12 +37,17 @@ export class RowPreview {
       throw refusedArgument('limit', 'field', `“limit” must be a whole number of 1 to ${LIMIT.most}.`);
     if (order.length > MAX_ORDER)
       throw refusedArgument('order_by', 'too_many', `“order_by” takes at most ${MAX_ORDER} columns.`);
-    const { table, columns } = await this.catalogs.read(source, gaveUp, async (catalog) => {
+    const { table, path, columns } = await this.catalogs.read(source, gaveUp, async (catalog) => {
       const found = await resolveTable(catalog, request);
-      return { table: found, columns: await catalog.driver.introspection.columns(catalog.query, found) };
+      const { introspection } = catalog.driver;
+      return {
+        table: found,
+        path: introspection.pathOf?.(found) ?? [...found.namespace, found.name],
+        columns: await introspection.columns(catalog.query, found),
+      };
     });
     const sorted = order.map((by, index) => sortedBy(source.dialect, columns, by, index));
-    const sql = previewSql(source.dialect, table, columns, sorted, limit + 1);
+    const sql = previewSql(source.dialect, path, columns, sorted, limit + 1);
     const statement = { sql, binds: new Map(), maxRows: limit, timeoutMs: TIMEOUT_MS, explain: false };
     try {
       return previewView(await this.reads.run(principal, source, 'preview_rows', statement, gaveUp));
@@ -76,14 +81,14 @@ function sortedBy(
 
 function previewSql(
   dialect: Dialect,
-  { namespace, name }: CatalogTable,
+  path: readonly string[],
   columns: readonly CatalogColumn[],
   sorted: readonly string[],
   rows: number,
 ): string {
   // Where no column may be read, the database says so itself: an empty answer would be a lie.
   const list = columns.map((column) => quoteIdentifier(dialect, column.name)).join(', ') || '*';
-  const from = [...namespace, name].map((part) => quoteIdentifier(dialect, part)).join('.');
+  const from = path.map((part) => quoteIdentifier(dialect, part)).join('.');
   const order = sorted.length === 0 ? '' : ` ORDER BY ${sorted.join(', ')}`;
   switch (dialect) {
     case 'MSSQL':

@@ -14,6 +14,9 @@ import { refusedEngineFunction } from '#libs/typesystem';
 import { dottedNames } from './named-tables.js';
 import type { LakeEngine } from './lake-engine.js';
 
+/** Of a table's name in SQL: database, schema, table. */
+const MOST_PARTS = 3;
+
 /** One session of a lake's engine: it reads, and tells which table of a query is broken. */
 export class LakeConnection extends DuckdbConnection {
   readonly #engine: LakeEngine;
@@ -62,11 +65,15 @@ export class LakeConnection extends DuckdbConnection {
     // A file that went is an IO error in a pattern, and for a plain name whatever the engine tried instead of it.
     if (error.driverCode === 'IO') this.#engine.suspected();
     else if (error.kind === 'permission') await this.#engine.suspectedIfFilesWent();
-    if (error.kind !== 'missing_table' && error.driverCode !== 'Catalog') return error;
-    const broken = this.#engine.brokenTables();
-    if (broken.size === 0) return error;
+    const missing = error.kind === 'missing_table' || error.driverCode === 'Catalog';
+    if (!missing && error.driverCode !== 'Parser') return error;
+    // A name of more parts than it knows the engine cannot even parse.
+    const broken = [...this.#engine.brokenTables()].filter(
+      ([table]) => missing || table.split('.').length > MOST_PARTS,
+    );
+    if (broken.length === 0) return error;
     const named = dottedNames(sql);
-    const found = [...broken].find(([table]) => named.some((name) => isNamed(table, name)));
+    const found = broken.find(([table]) => named.some((name) => isNamed(table, name)));
     if (!found) return error;
     const [table, lastError] = found;
     return new PenstockError('datasource.lake.table_unavailable', {

@@ -9,13 +9,14 @@ import {
 } from '#libs/datasources';
 
 import { checkLakeSection, lakeOptions, namedFiles, type LakeOptions } from '../options/lake-options.js';
-import { lakeIntrospection } from './lake-introspection.js';
+import { lakeIntrospection, type RegisteredTables } from './lake-introspection.js';
 import { LakeStatistics } from './lake-statistics.js';
 import type { LakeSource } from './lake-source.js';
 
 /** Object storage and files, read in place by an engine of this process. */
 export function lakeDriver(
   makeSource: (options: LakeOptions, login: SourceLogin, context: DriverContext) => LakeSource,
+  registered: RegisteredTables,
 ): DialectDriver {
   return defineDriver({
     dialect: 'LAKE',
@@ -24,7 +25,7 @@ export function lakeDriver(
     credentialKinds: ['password', 'none'],
     // A session costs nothing and is used once, so none waits.
     poolDefaults: { minimumIdle: 0 },
-    introspection: lakeIntrospection,
+    introspection: lakeIntrospection(registered),
     plan: duckdbPlan,
     statistics: new LakeStatistics().read,
     versionQuery: `SELECT 'DuckDB ' || version()`,

@@ -174,6 +174,7 @@ function closing(views: readonly MadeView[]): string[] {
 function registryCopy(views: readonly MadeView[], storage: string): string[] {
   const rows = views.map(({ table, scan, problem }) => {
     const cells = [
+      table.id,
       writeJson([...table.namespace]),
       table.name,
       table.format,
@@ -187,7 +188,7 @@ function registryCopy(views: readonly MadeView[], storage: string): string[] {
   });
   return [
     'CREATE SCHEMA memory.__dp',
-    `CREATE TABLE ${REGISTRY_COPY} (namespace VARCHAR, name VARCHAR, format VARCHAR, partition_column VARCHAR, files VARCHAR, storage VARCHAR, statistics VARCHAR, problem VARCHAR)`,
+    `CREATE TABLE ${REGISTRY_COPY} (id VARCHAR, namespace VARCHAR, name VARCHAR, format VARCHAR, partition_column VARCHAR, files VARCHAR, storage VARCHAR, statistics VARCHAR, problem VARCHAR)`,
     ...(rows.length > 0 ? [`INSERT INTO ${REGISTRY_COPY} VALUES ${rows.join(', ')}`] : []),
   ];
 }

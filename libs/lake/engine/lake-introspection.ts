@@ -2,8 +2,8 @@ import type { CatalogColumn, CatalogTable, Introspection } from '#libs/datasourc
 import { PenstockError, readJson } from '#libs/kernel';
 import { mapDuckdbType } from '#libs/typesystem';
 
-import { dottedName } from '../registry/lake-table.js';
-import { qualifiedView, REGISTRY_COPY, viewSchema } from './view-names.js';
+import { dottedName, type LakeTable } from '../registry/lake-table.js';
+import { qualifiedView, queryPath, REGISTRY_COPY, viewSchema } from './view-names.js';
 
 /** Deeper namespaces cannot be queried, so they are not offered. */
 const OFFERED = `json_array_length(namespace) <= 2`;
@@ -17,10 +17,39 @@ const TABLES = `
 const PROBLEM = `
   SELECT problem FROM ${REGISTRY_COPY} WHERE namespace = CAST($1 AS VARCHAR) AND name = CAST($2 AS VARCHAR)`;
 
+const IDS = `SELECT namespace, name, id FROM ${REGISTRY_COPY}`;
+
 const NESTED = /^(STRUCT|MAP|UNION)\(|\]$/;
 
-/** The registry is the catalog: storage has none. What it shows is what the engine was built from (06 §10). */
-export const lakeIntrospection: Introspection = {
+/** Tables of a datasource as they are registered at this moment. */
+export type RegisteredTables = (datasource: string) => Promise<readonly Pick<LakeTable, 'id' | 'namespace' | 'name'>[]>;
+
+/**
+ * The registry is the catalog: storage has none. What it shows is what the engine was built from (06 §10); what came into
+ * the registry since then is not gone.
+ */
+export function lakeIntrospection(registered: RegisteredTables): Introspection {
+  const newer: Introspection['mayHold'] = async (query, names, datasource) => {
+    const now = new Map((await registered(datasource)).map((table) => [dottedName(table), table.id]));
+    const rows = await query(IDS, []);
+    const built = new Map(rows.map(([namespace, name, id]) => [[...namespaceOf(namespace), name].join('.'), id]));
+    return names.map((each) => {
+      const id = now.get(dottedName(each));
+      return id !== undefined && id !== built.get(dottedName(each));
+    });
+  };
+  return {
+    ...CATALOG,
+    pathOf: queryPath,
+    mayHold: newer,
+    async hidesColumns(query, table, datasource) {
+      const [isNewer] = await newer(query, [{ ...table, column: null }], datasource);
+      return isNewer === true;
+    },
+  };
+}
+
+const CATALOG: Introspection = {
   async schemas(query, _include, limit) {
     return (await query(SCHEMAS, [limit])).map(([namespace]) => namespaceOf(namespace));
   },

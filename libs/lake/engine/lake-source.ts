@@ -4,6 +4,7 @@ import type { LakeTable, LakeTableFields } from '../registry/lake-table.js';
 import type { ViewOutcome } from '../registry/lake-table.repository.js';
 import { TableProblem } from '../tables/table-scan.js';
 import { LakeEngine, type EngineParts } from './lake-engine.js';
+import { viewSchema } from './view-names.js';
 import { TABLE_MS } from './views.js';
 
 /** What a source asks of the registry of its datasource. */
@@ -130,9 +131,18 @@ export class LakeSource implements ConnectionSource {
   }
 }
 
-/** A registration as the row it would become. */
+/** A registration as the row it would become; one that no engine has a place for stands elsewhere while it is looked at. */
 function candidate(fields: LakeTableFields, index: number): LakeTable {
-  return { ...fields, id: String(index), registeredBy: '', registeredAt: '', lastError: null, lastErrorAt: null };
+  const namespace = viewSchema(fields.namespace) ? fields.namespace : [`_${index}`];
+  return {
+    ...fields,
+    namespace,
+    id: String(index),
+    registeredBy: '',
+    registeredAt: '',
+    lastError: null,
+    lastErrorAt: null,
+  };
 }
 
 async function firstRowProblem(engine: LakeEngine, sql: string, whole: AbortSignal): Promise<string | null> {

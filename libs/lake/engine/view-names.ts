@@ -12,11 +12,21 @@ export interface ViewSchema {
   schema: string;
 }
 
+/** What is wrong with a table that is registered for its own sake: no engine has a place for it (06 §10). */
+export const NO_PLACE =
+  'A namespace of three or more segments is kept but cannot be queried: the engine knows database and schema only. Register the table under one or two segments to read it.';
+
 /** `[a]` is a schema of the first database, `[a, b]` schema `b` of a database `a`; deeper ones have no place. */
 export function viewSchema(namespace: readonly string[]): ViewSchema | undefined {
   const [first, second, ...deeper] = namespace;
   if (first === undefined || deeper.length > 0) return undefined;
   return second === undefined ? { catalog: FIRST_DATABASE, schema: first } : { catalog: first, schema: second };
+}
+
+/** The parts by which a query names a listed table, whatever databases and schemas of one name stand beside it. */
+export function queryPath({ namespace, name }: Pick<LakeTableFields, 'namespace' | 'name'>): string[] {
+  const schema = viewSchema(namespace);
+  return schema ? [schema.catalog, schema.schema, name] : [...namespace, name];
 }
 
 export function qualifiedSchema({ catalog, schema }: ViewSchema): string {

@@ -6,7 +6,7 @@ import type { LakeTable } from '../registry/lake-table.js';
 import { parseLocation } from '../registry/location.js';
 import { TableProblem, type TableResolver, type TableScan } from '../tables/table-scan.js';
 import { runAll, withSession } from './engine-session.js';
-import { isFirstDatabase, qualifiedSchema, qualifiedView, viewSchema } from './view-names.js';
+import { isFirstDatabase, NO_PLACE, qualifiedSchema, qualifiedView, viewSchema } from './view-names.js';
 
 /** How long one table may take; another's slowness costs it nothing. */
 export const TABLE_MS = 30_000;
@@ -66,7 +66,7 @@ async function makeView(maker: ViewMaker, table: LakeTable): Promise<MadeView> {
 
 async function scanned(maker: ViewMaker, table: LakeTable, signal: AbortSignal): Promise<TableScan> {
   const schema = viewSchema(table.namespace);
-  if (!schema) throw new TableProblem('A namespace of three or more segments is kept but cannot be queried.');
+  if (!schema) throw new TableProblem(NO_PLACE);
   const defect = parseLocation(table.location);
   if (typeof defect === 'string') throw new TableProblem(`The location is not acceptable (${defect}).`);
   return await withSession(maker.instance, maker.calls, async (session) => {

@@ -54,17 +54,22 @@ export class LakeTableRepository {
     );
   }
 
-  /** @throws DatabaseFailure on {@link TABLE_NAME_TAKEN} */
+  /**
+   * @param lastError what is known to be wrong with it from the start
+   * @throws DatabaseFailure on {@link TABLE_NAME_TAKEN}
+   */
   async insert(
     q: Queryable,
     datasource: string,
     fields: LakeTableFields,
     registeredBy: string,
+    lastError: string | null,
   ): Promise<LakeTable | undefined> {
+    const { namespace, name, format, location, partitionColumn } = fields;
     const [row] = await q.query<Row>(
-      `INSERT INTO lake_tables (datasource_id, namespace, name, format, location, partition_column, registered_by)
-       VALUES ($1, $2::text[], $3, $4, $5, $6, $7) RETURNING ${COLUMNS}`,
-      [datasource, fields.namespace, fields.name, fields.format, fields.location, fields.partitionColumn, registeredBy],
+      `INSERT INTO lake_tables (datasource_id, namespace, name, format, location, partition_column, registered_by, last_error, last_error_at)
+       VALUES ($1, $2::text[], $3, $4, $5, $6, $7, $8::text, CASE WHEN $8::text IS NOT NULL THEN NOW() END) RETURNING ${COLUMNS}`,
+      [datasource, namespace, name, format, location, partitionColumn, registeredBy, lastError],
     );
     return row && tableOf(row);
   }

@@ -5,6 +5,8 @@ import { parseLocation, type LocationDefect } from './location.js';
 
 const SEGMENT = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const MOST_SEGMENTS = 9;
+/** Databases that every engine has: a namespace of their name could not be told from them. */
+const RESERVED_FIRST = ['memory', 'system', 'temp'];
 const PARTITION_COLUMN = /^[A-Za-z_]\w{0,62}$/;
 const KEYS = ['namespace', 'name', 'format', 'location', 'partition_column'];
 
@@ -58,6 +60,13 @@ export function tableFields(body: JsonObject, path: string): { fields: LakeTable
       'datasource.validation.lake_namespace_invalid',
       'namespace',
       'A namespace is a list, or a dotted text, of 1 to 9 segments like "sales" or "eu-west.sales".',
+    );
+  else if (RESERVED_FIRST.includes(namespace[0] ?? ''))
+    fail(
+      'datasource.validation.lake_namespace_invalid',
+      'namespace',
+      `A namespace does not begin with ${RESERVED_FIRST.join(', ')}: these are the engine's own.`,
+      { reserved: RESERVED_FIRST },
     );
   const name = body['name'];
   if (!isTableName(name))

@@ -85,7 +85,9 @@ export class DriftMarks {
       })),
     );
     const held = await this.#asked(reader, async ({ driver, query }) =>
-      driver.introspection.mayHold ? await driver.introspection.mayHold(query, names) : names.map(() => false),
+      driver.introspection.mayHold
+        ? await driver.introspection.mayHold(query, names, reader.datasource)
+        : names.map(() => false),
     );
     if (held === undefined) return known;
     let at = 0;
@@ -104,7 +106,9 @@ export class DriftMarks {
     const lowered = changed.filter(({ trust }) => trustAfter(trust, 'columns_changed') !== trust);
     if (lowered.length === 0) return [];
     const hides = await this.#asked(reader, async ({ driver, query }) =>
-      driver.introspection.hidesColumns ? await driver.introspection.hidesColumns(query, table) : false,
+      driver.introspection.hidesColumns
+        ? await driver.introspection.hidesColumns(query, table, reader.datasource)
+        : false,
     );
     return hides === false ? lowered : [];
   }

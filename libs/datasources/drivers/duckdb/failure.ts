@@ -8,6 +8,9 @@ const KINDS: readonly (readonly [RegExp, DriverFailureKind])[] = [
   [/^(?:IO|Connection|HTTP) Error:/, 'connection'],
 ];
 
+/** What does not even parse is told behind a few words of the binding's own. */
+const CLASS = /^(?:Failed to extract statements: )?([A-Za-z]+(?: [A-Za-z]+)*) Error:/;
+
 /** A native call that failed, with the engine's own text. */
 export function duckdbFailure(error: unknown): DriverFailure {
   if (error instanceof DriverFailure) return error;
@@ -16,7 +19,7 @@ export function duckdbFailure(error: unknown): DriverFailure {
   const text = typeof message === 'string' ? message : String(error);
   const kind = KINDS.find(([pattern]) => pattern.test(text))?.[1] ?? 'other';
   return new DriverFailure(kind, text, {
-    driverCode: /^([A-Za-z]+(?: [A-Za-z]+)*) Error:/.exec(text)?.[1],
+    driverCode: CLASS.exec(text)?.[1],
     cause: error,
   });
 }
