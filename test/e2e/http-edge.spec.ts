@@ -174,7 +174,7 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
     const strict = await deployment.addServer({
       DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '4',
       DATAPIPELINES_RATE_LIMIT_REQUESTS_PER_MINUTE: '1',
-      DATAPIPELINES_AUTH_RATE_LIMIT_LOGIN_PER_MINUTE: '1',
+      DATAPIPELINES_AUTH_RATE_LIMIT_LOGIN_PER_MINUTE: '2',
     });
     const stranger = new ApiClient(strict.baseUrl);
     const from = (address: string, headers = {}) => ({ headers: { 'X-Forwarded-For': address, ...headers } });
@@ -192,13 +192,28 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
     expect((await stranger.call('GET', '/api/v1/x', undefined, from('203.0.113.8'))).status).toBe(401);
     expect((await stranger.call('GET', '/health', undefined, from('203.0.113.7'))).status).toBe(200);
 
-    await stranger.call('GET', '/login', undefined, from('203.0.113.9'));
-    const attempts = [];
+    const forged = { 'DP-CSRF-Token': 'x' };
+    const attempts = [(await stranger.call('GET', '/login', undefined, from('203.0.113.9'))).status];
+    // A forged request is told so before it is counted: it is no attempt to sign in.
+    expectRefusal(
+      'forged',
+      await stranger.call('POST', '/login', {}, from('203.0.113.9', forged)),
+      403,
+      'auth.csrf.invalid',
+      { reason: 'mismatch' },
+    );
     for (let count = 0; count < 2; count++)
       attempts.push(
         (await stranger.call('POST', '/login', { email: 'a@b.c', password: 'x' }, from('203.0.113.9'))).status,
       );
-    expect(attempts).toEqual([401, 429]);
+    expect(attempts).toEqual([200, 401, 429]);
+    expect((await stranger.call('GET', '/login', undefined, from('203.0.113.9'))).status).toBe(429);
+    expect((await stranger.call('GET', '/login', undefined, from('203.0.113.10'))).status).toBe(200);
+    // It spends what strangers have, four a minute here, so that a flood of forgeries ends as well.
+    const forgeries = [];
+    for (let count = 0; count < 5; count++)
+      forgeries.push((await stranger.call('POST', '/login', {}, from('203.0.113.11', forged))).status);
+    expect(forgeries).toEqual([403, 403, 403, 403, 429]);
 
     // The budget is the person's, on every instance: what was spent before counts here.
     expectRefusal(

@@ -23,18 +23,31 @@ export interface AuthenticationParts {
 }
 
 /**
+ * Step 3 of 04 §2 where no session is asked for: signing in. It comes before the damper: what a page of somebody else's
+ * sends is no attempt to sign in and costs none. It spends the budget of strangers, like every refusal.
+ */
+export function forgedSignIn({ csrf, csrfCookie, limiter }: AuthenticationParts) {
+  return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
+    const { path, sourceIp } = contextOf(request);
+    if (path.class !== 'login' || SAFE.has(request.method)) return next();
+    try {
+      await csrf.require(request, await csrfCookie.ownerOf(request));
+    } catch (error) {
+      if (isPenstockError(error)) await limiter.spendFailure(sourceIp, response);
+      throw error;
+    }
+    next();
+  };
+}
+
+/**
  * Steps 3 and 6–9 of 04 §2: who is this? A presented key decides alone, whether or not a good cookie came with it.
  * Whoever cannot say spends the budget of the address, so that guessing is limited before it can be tried often.
  */
 export function authentication(parts: AuthenticationParts) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const context = contextOf(request);
-    if (isPublic(context.path.class)) {
-      if (context.path.class === 'login' && request.method === 'POST') {
-        await parts.csrf.require(request, await parts.csrfCookie.ownerOf(request));
-      }
-      return next();
-    }
+    if (isPublic(context.path.class)) return next();
     // No cookie counts there, so there is no token to ask for; a page of somebody else's is refused all the same.
     if (context.path.class === 'mcp') await parts.csrf.requireOrigin(request);
     try {

@@ -2,7 +2,7 @@ import type { Express } from 'express';
 import type { AccessTrail, Authenticator, CsrfTokens } from '#libs/identity';
 import type { Configuration, Logger } from '#libs/kernel';
 import type { TransientStore } from '#libs/transient';
-import { authentication } from './authentication.js';
+import { authentication, forgedSignIn, type AuthenticationParts } from './authentication.js';
 import { bodyLimits } from './body.interceptor.js';
 import { announcedSize } from './body.js';
 import { parseProxies } from './client-address.js';
@@ -55,16 +55,16 @@ export function installPipeline(express: Express, parts: PipelineParts): void {
   express.use(announcedSize(bodyLimits(configuration)));
   express.use(cors(origins));
   express.use(methods(routes));
+  const who: AuthenticationParts = {
+    authenticator,
+    cookies,
+    limiter,
+    csrf: new CsrfCheck(csrf, cookies, trail, baseOrigin, new Set(origins)),
+    csrfCookie: new CsrfCookie(authenticator, csrf, cookies),
+  };
+  express.use(forgedSignIn(who));
   express.use(limiter.damper());
-  express.use(
-    authentication({
-      authenticator,
-      cookies,
-      limiter,
-      csrf: new CsrfCheck(csrf, cookies, trail, baseOrigin, new Set(origins)),
-      csrfCookie: new CsrfCookie(authenticator, csrf, cookies),
-    }),
-  );
+  express.use(authentication(who));
   express.use(limiter.perPrincipal());
   express.use(standing());
 }

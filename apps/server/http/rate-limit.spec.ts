@@ -103,7 +103,9 @@ describe('the limits of requests', () => {
     expect(await statuses('POST', '/login', '192.0.2.1')).toEqual([200, 200, 429]);
     expect(await statuses('GET', '/oauth2/authorization/acme', '192.0.2.2')).toEqual([200, 200, 429]);
     expect(await statuses('GET', '/login/oauth2/code/acme', '192.0.2.3')).toEqual([200, 200, 429]);
-    expect(await statuses('GET', '/login', '192.0.2.4')).toEqual([200, 200, 200]);
+    expect(await statuses('GET', '/login', '192.0.2.4')).toEqual([200, 200, 429]);
+    expect(await statuses('POST', '/api/v1/auth/password-reset/request', '192.0.2.6')).toEqual([200, 200, 429]);
+    expect(await statuses('GET', '/api/v1/auth/providers', '192.0.2.7')).not.toContain(200);
     expect(await statuses('GET', '/api/v1/x', '192.0.2.5')).toEqual([429, 429, 429]);
   });
 
@@ -126,5 +128,14 @@ describe('the limits of requests', () => {
       for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2']) outcomes.push(await attempt(address));
       expect(outcomes).toEqual(['passed', 'passed', 'rate_limit.exceeded', 'passed']);
     }
+  });
+
+  it('damp sign-ins of one network over all instances together', async () => {
+    const shared = store();
+    const apps = [1, 2].map(() => limited(new RateLimiter(shared, LIMITS, new SilentLogger())));
+    const statuses = [];
+    for (const [at, address] of ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1'].entries())
+      statuses.push((await callApp(apps[at % 2]!, 'POST', '/login', { 'Test-Address': address })).status);
+    expect(statuses).toEqual([200, 200, 429, 200]);
   });
 });

@@ -30,13 +30,13 @@ export class RateLimiter {
   ) {}
 
   /**
-   * Before authentication: attempts per address on the sign-in paths. Without the store each instance counts for
-   * itself, because signing in needs the database only (04 §9.3).
+   * Before authentication: requests per address on the sign-in paths, the page of the form among them. Without the store
+   * each instance counts for itself, because signing in needs the database only (04 §2 step 5, §9.3).
    */
   damper() {
     return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
       const { path, sourceIp } = contextOf(request);
-      if (path.class !== 'login' ? SIGN_IN.has(path.class) : request.method === 'POST') {
+      if (SIGN_IN.has(path.class)) {
         const window: Window = ['minute', 60, this.limits.loginPerMinute];
         const subject = `login:${addressBlock(sourceIp)}`;
         const [budget] = await this.#countHereIfNowhere(subject, window);

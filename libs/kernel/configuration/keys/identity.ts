@@ -120,7 +120,7 @@ export const signInKeys = {
     default: 10,
     min: 1,
     max: 10_000,
-    about: 'Sign-in attempts a minute from one address (IPv6: one /64).',
+    about: 'Requests for signing in, the page of the form among them, a minute from one address (IPv6: one /64).',
   }),
 };
 
