@@ -58,7 +58,7 @@ export class PasswordChange {
   }
 
   async #requirePolicy(principal: Principal, account: JudgedAccount, current: string, next: string): Promise<void> {
-    const reason = next === current ? 'unchanged' : policyViolation(next, account);
+    const reason = next === current ? 'unchanged' : await policyViolation(next, account);
     if (reason === undefined) return;
     await this.observer.observe(principal, 'auth.password.change_failed', { reason });
     refuseByPolicy(reason);

@@ -1,4 +1,5 @@
 import { PenstockError } from '#libs/kernel';
+import { BreachedPasswords } from './breached-passwords.js';
 import { isCommonPassword } from './common-passwords.js';
 
 const MIN_CODE_POINTS = 12;
@@ -6,20 +7,22 @@ const MAX_CODE_POINTS = 128;
 /** Shorter parts of a name occur in innocent words. */
 const MIN_IDENTITY_PART = 4;
 
+const breached = new BreachedPasswords(MIN_CODE_POINTS);
+
 export type PolicyReason = 'too_short' | 'too_long' | 'common' | 'contains_identity';
 
 /**
  * The rule a new password breaks (contract 04 §4.3). Length and novelty are asked for, never composition. Whether it is
  * unchanged only the hash can tell.
  */
-export function policyViolation(
+export async function policyViolation(
   password: string,
   identity: { email: string; displayName: string },
-): PolicyReason | undefined {
+): Promise<PolicyReason | undefined> {
   const length = Array.from(password).length;
   if (length < MIN_CODE_POINTS) return 'too_short';
   if (length > MAX_CODE_POINTS) return 'too_long';
-  if (isCommonPassword(password)) return 'common';
+  if (isCommonPassword(password) || (await breached.has(password))) return 'common';
   const lower = password.toLowerCase();
   if (identityParts(identity).some((part) => lower.includes(part))) return 'contains_identity';
   return undefined;

@@ -111,7 +111,7 @@ export class PasswordReset {
   }
 
   async #requirePolicy(live: LiveResetToken, next: string, actor: AuditActor): Promise<void> {
-    const broken = policyViolation(next, live);
+    const broken = await policyViolation(next, live);
     const reason = broken ?? ((await this.hasher.matches(live.passwordHash, next)) ? 'unchanged' : undefined);
     if (reason === undefined) return;
     await this.observer.observe(actor, 'auth.password.change_failed', { reason });
