@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { ApiClient } from '../fixtures/api-client.js';
+import { createEmptyDatabase, type EmptyDatabase } from '../fixtures/postgres.js';
+import { describeWithProgram } from '../fixtures/programs.js';
+import { startRedis, type TestRedis } from '../fixtures/redis.js';
+import { ADMIN, deploymentSecrets, ServerProcess } from '../fixtures/server-process.js';
+
+const HSTS = 'max-age=31536000; includeSubDomains';
+const KINDS_OF_ANSWER = ['/health', '/login', '/', '/api/v1/auth/me', '/api/v1/auth/providers', '/nothing', '/graphql', '/mcp', '/docs/errors', '/a;b']; // prettier-ignore
+
+describeWithProgram('redis-server', 'what a server tells its operator at each start', (program) => {
+  const secrets = deploymentSecrets();
+  let database: EmptyDatabase;
+  let redis: TestRedis;
+  let server: ServerProcess | undefined;
+
+  beforeAll(async () => {
+    [database, redis] = await Promise.all([createEmptyDatabase(), startRedis(program)]);
+  });
+  afterEach(async () => {
+    await server?.end('SIGKILL');
+  });
+  afterAll(async () => {
+    await Promise.all([redis?.stop(), database?.drop()]);
+  });
+
+  async function boot(env: Record<string, string>): Promise<ServerProcess> {
+    server = await ServerProcess.start({ databaseUrl: database.url, redisUrl: redis.url, secrets, env });
+    return server;
+  }
+
+  /** Events of the warnings about the first administrator. */
+  const warnings = ({ output }: ServerProcess): string[] =>
+    output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { level: string; event?: string })
+      .filter(({ level, event }) => level === 'warn' && event?.startsWith('auth.local.'))
+      .map(({ event = '' }) => event);
+
+  const headerOf = async (baseUrl: string): Promise<[string, string | null][]> =>
+    Promise.all(
+      KINDS_OF_ANSWER.map(async (path) => {
+        const answer = await fetch(`${baseUrl}${path}`, { redirect: 'manual' });
+        await answer.body?.cancel();
+        return [path, answer.headers.get('Strict-Transport-Security')] as [string, string | null];
+      }),
+    );
+
+  // The cases follow each other as the starts of one deployment do.
+  it('says that the seeded password was never changed, and over https asks browsers to stay there', async () => {
+    const first = await boot({ DATAPIPELINES_AUTH_BASE_URL: 'https://data.example.com' });
+    expect(warnings(first)).toEqual(['auth.local.one_time_credential_pending']);
+    expect(await headerOf(first.baseUrl)).toEqual(KINDS_OF_ANSWER.map((path) => [path, HSTS]));
+    expect(first.output).not.toContain(ADMIN.password);
+  });
+
+  it('says that a changed address gives nobody rights; over plain http no browser is told to ask for https', async () => {
+    const changed = await boot({
+      DATAPIPELINES_AUTH_BOOTSTRAP_ADMIN_EMAIL: 'somebody.else@example.com',
+      DATAPIPELINES_AUTH_BASE_URL: 'http://data.example.com',
+    });
+    expect(warnings(changed)).toEqual(['auth.local.bootstrap_mismatch']);
+    expect(await headerOf(changed.baseUrl)).toEqual(KINDS_OF_ANSWER.map((path) => [path, null]));
+    // Who was made administrator stays one.
+    const admin = new ApiClient(changed.baseUrl);
+    await admin.login(ADMIN.email, ADMIN.password, 'velvet-gravel-onion-51');
+    expect(await admin.data('GET', '/api/v1/auth/me')).toMatchObject({ email: ADMIN.email, super_admin: true });
+  });
+
+  it('goes quiet once the password is changed and the address is the old one', async () => {
+    expect(warnings(await boot({}))).toEqual([]);
+  });
+});
