@@ -7,6 +7,7 @@ import { MemoryBudget } from '../staging/memory-budget.js';
 import { SharedMemory } from '../staging/shared-memory.js';
 import type { LostRuns } from '../records/lost-runs.js';
 import type { RunFacts } from '../instance/run-facts.js';
+import type { ThreadSource } from './execution-place.js';
 import { ExecutionThreads } from './execution-threads.js';
 import { HostThread } from './host-thread.js';
 import { ServedPermits } from './serve-permits.js';
@@ -47,21 +48,10 @@ it('a thread that dies gives back what it had lent to engines of children, and n
 
 it('a run that finds no thread is ended at once, its row too, and told as lost', async () => {
   const ended: string[] = [];
-  const threads = new ExecutionThreads({
-    source: {
-      count: 0,
-      spawn: () => {
-        throw new TypeError('no thread is to be made');
-      },
-    },
-    memory: new SharedMemory(),
-    runs: new RunRegistry(1),
-    lost: { end: (_pick, { event }) => Promise.resolve(ended.push(event) > 0) } as Pick<LostRuns, 'end'> as LostRuns,
-    logger: new SilentLogger(),
-    spillDirectory: '',
-    baseUrl: '',
-    discardResult: (executionId) => Promise.resolve(void ended.push(executionId)),
-  });
+  const none = () => {
+    throw new TypeError('no thread is to be made');
+  };
+  const threads = threadsOf({ count: 0, spawn: none }, ended);
   await threads.start();
   const run = threads.run({ executionId: 'x', pipeline: { document: {}, workspaceId: 'w' } } as unknown as RunFacts);
   expect(await run.run()).toMatchObject({
@@ -71,3 +61,58 @@ it('a run that finds no thread is ended at once, its row too, and told as lost',
   });
   expect(ended).toEqual(['execution.host_thread_lost', 'x']);
 });
+
+/** A thread that takes runs, and does `death` at its first. */
+const dying = (death: string) => `
+  const { parentPort } = require('node:worker_threads');
+  parentPort.on('message', ({ kind, id }) => {
+    if (kind === 'run') { ${death} }
+    if (kind === 'flush') parentPort.postMessage({ kind: 'answer', id, value: null });
+    if (kind === 'stop') parentPort.close();
+  });
+  parentPort.postMessage({ kind: 'ready', instanceId: 'none' });`;
+
+it.each([
+  ['throws where nobody catches', `throw new TypeError('a defect');`],
+  ['leaves a rejection unhandled', `void Promise.reject(new TypeError('a defect'));`],
+  ['ends itself with success', `process.exit(0);`],
+  ['has no memory left', `const kept = []; for (;;) kept.push(new Array(1e6).fill(kept.length));`],
+])('a thread that %s fails the run it had, and another takes the next', async (_, death) => {
+  const ended: string[] = [];
+  const born: Worker[] = [];
+  const spawn: ThreadSource['spawn'] = (birth) => {
+    const worker = new Worker(dying(born.length === 0 ? death : ''), {
+      ...{ eval: true, workerData: birth, transferList: [birth.permits] },
+      resourceLimits: { maxOldGenerationSizeMb: 32 },
+    });
+    born.push(worker);
+    return worker;
+  };
+  const threads = threadsOf({ count: 1, spawn }, ended);
+  await threads.start();
+  const facts = (executionId: string) =>
+    ({ executionId, userId: 'u', pipeline: { document: {}, workspaceId: 'w' } }) as unknown as RunFacts;
+  expect(await threads.run(facts('first')).run()).toMatchObject({
+    executionId: 'first',
+    status: 'FAILED',
+    failure: { code: 'pipeline.execution.aborted', details: { reason: 'host_thread_lost' } },
+  });
+  expect(ended).toEqual(['execution.host_thread_lost', 'first']);
+  expect(born).toHaveLength(2);
+  await threads.flush();
+  await threads.stop();
+});
+
+/** Threads of an instance without a database: what they end is told in `ended`. */
+function threadsOf(source: ThreadSource, ended: string[]): ExecutionThreads {
+  return new ExecutionThreads({
+    source,
+    memory: new SharedMemory(),
+    runs: new RunRegistry(1),
+    lost: { end: (_pick, { event }) => Promise.resolve(ended.push(event) > 0) } as Pick<LostRuns, 'end'> as LostRuns,
+    logger: new SilentLogger(),
+    spillDirectory: '',
+    baseUrl: '',
+    discardResult: (executionId) => Promise.resolve(void ended.push(executionId)),
+  });
+}
