@@ -11,7 +11,7 @@ import type { NativeCallGate } from './duckdb/native-call-gate.js';
 import { DatasourceCalls } from './duckdb/native-calls.js';
 import type { FurtherDrivers } from './further-drivers.js';
 import { h2Driver } from './h2/h2.driver.js';
-import { loadMssql } from './mssql/library.js';
+import { loadMssql, proveMssql } from './mssql/library.js';
 import { mssqlDriver } from './mssql/mssql.driver.js';
 import { mysqlDriver } from './mysql/mysql.driver.js';
 import { loadOracle } from './oracle/library.js';
@@ -22,7 +22,13 @@ import { sqliteDriver } from './sqlite/sqlite.driver.js';
 
 /** Drivers whose library must prove at boot that it reads exact values; one that does not is left out (01 §6.5). */
 const PROVEN: readonly [Dialect, () => Promise<DialectDriver>][] = [
-  ['MSSQL', async () => mssqlDriver(await loadMssql())],
+  [
+    'MSSQL',
+    async () => {
+      await proveMssql();
+      return mssqlDriver(loadMssql);
+    },
+  ],
   ['ORACLE', async () => oracleDriver(await loadOracle())],
 ];
 

@@ -35,7 +35,7 @@ const drivers = [
   h2Driver,
   sqliteDriver,
   duckdb,
-  mssqlDriver(await loadMssql()),
+  mssqlDriver(loadMssql),
   oracleDriver(await loadOracle()),
 ];
 

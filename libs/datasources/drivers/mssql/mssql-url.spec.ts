@@ -8,8 +8,8 @@ import { parseMssqlUrl } from './url.js';
 
 let driver: DialectDriver;
 
-beforeAll(async () => {
-  driver = mssqlDriver(await library());
+beforeAll(() => {
+  driver = mssqlDriver(library);
 });
 
 function defects(url: string, jdbc: Record<string, string> = {}): string[] {

@@ -9,7 +9,8 @@ import { parseMssqlUrl } from './url.js';
 
 const DEFAULT_PORT = 1433;
 
-export function mssqlDriver(library: MssqlLibrary): DialectDriver {
+/** @param load gives the library, proven, when the first connection opens */
+export function mssqlDriver(load: () => Promise<MssqlLibrary>): DialectDriver {
   return defineDriver({
     dialect: 'MSSQL',
     inProcess: false,
@@ -43,7 +44,7 @@ export function mssqlDriver(library: MssqlLibrary): DialectDriver {
       return {
         connect: async (_access, signal) =>
           await openMssql(
-            library,
+            await load(),
             await resolved(),
             as,
             (host, port) =>
