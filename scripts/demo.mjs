@@ -38,7 +38,7 @@ const base = `http://127.0.0.1:${port}`;
 
 const log = openSync(logFile, 'a', 0o600);
 const earlier = statSync(logFile).size;
-const server = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist/apps/server/main.js')], {
+const server = spawn(process.execPath, ['--max-semi-space-size=16', join(root, 'dist/apps/server/main.js')], {
   cwd: root,
   stdio: ['ignore', log, log],
   env: {

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..');
 buildAll();
 const server = spawn(
   process.execPath,
-  ['--enable-source-maps', join(root, 'dist/apps/server/main.js'), ...process.argv.slice(2)],
+  ['--max-semi-space-size=16', join(root, 'dist/apps/server/main.js'), ...process.argv.slice(2)],
   { cwd: root, stdio: 'inherit' },
 );
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill(signal));

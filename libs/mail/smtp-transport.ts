@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { createTransport } from 'nodemailer';
 import type { MailMessage } from './mail-message.js';
 import type { SmtpOptions } from './mail-settings.js';
 import { MailTransport, type Delivery } from './mail-transport.js';
@@ -36,7 +35,8 @@ export class SmtpTransport extends MailTransport {
       return signal.aborted ? { outcome: 'interrupted' } : { outcome: 'unreachable', reason: socket.unreachable };
     }
     try {
-      await this.#session(socket.connected).sendMail({
+      const session = await this.#session(socket.connected);
+      await session.sendMail({
         ...message,
         disableFileAccess: true,
         disableUrlAccess: true,
@@ -50,7 +50,9 @@ export class SmtpTransport extends MailTransport {
     }
   }
 
-  #session(connection: Socket) {
+  /** The library comes with the first message: a server that sends none does without. */
+  async #session(connection: Socket) {
+    const { createTransport } = await import('nodemailer');
     const { host, port, username, password, starttls, ca } = this.options;
     return createTransport({
       host,

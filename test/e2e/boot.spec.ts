@@ -82,7 +82,7 @@ describeWithProgram('redis-server', 'stores that are not fit', (program) => {
     }
   });
 
-  it('a database that does not answer is named without its password', async () => {
+  it('a database that does not answer is named without its password, and the stack names our sources', async () => {
     const redis = await startRedis(program);
     try {
       const { exitCode, output } = await refused(
@@ -91,6 +91,7 @@ describeWithProgram('redis-server', 'stores that are not fit', (program) => {
       expect(exitCode).toBe(1);
       expect(output).toContain('ECONNREFUSED');
       expect(output).not.toContain('planted-secret');
+      expect(output).toMatch(/\/apps\/server\/boot\/serve\.ts:\d+/);
     } finally {
       await redis.stop();
     }

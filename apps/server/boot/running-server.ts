@@ -94,7 +94,7 @@ export class RunningServer {
       logger: false,
       abortOnError: false,
     });
-    const server = new RunningServer(parts, app, bus, startTracing(configuration, build.version, log));
+    const server = new RunningServer(parts, app, bus, await startTracing(configuration, build.version, log));
     try {
       await server.#open(door, cookies, routes);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { NestFactory } from '@nestjs/core';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import {
   ExecutionInstance,
   ExecutionPlace,
@@ -17,7 +17,7 @@ import type { HostThreadData } from './execution-place.js';
 import { openThreadStores } from './stores.js';
 
 /** The program of a thread that runs executions: an instance without doors. */
-async function serve({ configuration: carried, birth, store, version }: HostThreadData): Promise<void> {
+export async function serve({ configuration: carried, birth, store, version }: HostThreadData): Promise<void> {
   const port = parentPort!;
   const report = (message: ThreadReport) => port.postMessage(message);
   const configuration = Configuration.of(carried);
@@ -44,7 +44,7 @@ async function serve({ configuration: carried, birth, store, version }: HostThre
     { provide: ExecutionPlace, useValue: place },
   ]);
   const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
-  const stopTracing = startTracing(configuration, version, log);
+  const stopTracing = await startTracing(configuration, version, log);
   await bus.start();
   const member = new ThreadMember(app.get(ExecutionInstance, { strict: false }), port, async () => {
     birth.permits.close();
@@ -56,5 +56,3 @@ async function serve({ configuration: carried, birth, store, version }: HostThre
   });
   await member.start();
 }
-
-await serve(workerData as HostThreadData);

@@ -10,11 +10,10 @@ import { ExecutionSampler } from './execution-sampler.js';
 const EXPORT_MS = 2000;
 
 /**
- * Starts to trace when `datapipelines.observability.tracing.enabled` (02 §12). A collector that is away costs spans and a
- * warning, never a request, a run or a clean end. Returns what ends it and sends the rest; that never rejects.
+ * Records spans and sends them over OTLP. A collector that is away costs spans and a warning, never a request, a run or a
+ * clean end. Returns what ends it and sends the rest; that never rejects.
  */
-export function startTracing(configuration: Configuration, version: string, log: Logger): () => Promise<void> {
-  if (!configuration.get('datapipelines.observability.tracing.enabled')) return () => Promise.resolve();
+export function startExport(configuration: Configuration, version: string, log: Logger): () => Promise<void> {
   const logger = log.child('tracing');
   const told = (message: string) => logger.warn('Traces could not be sent.', { problem: message });
   const silent = () => undefined;

@@ -31,7 +31,7 @@ describe('the end of tracing', () => {
       DATAPIPELINES_OBSERVABILITY_TRACING_ENDPOINT: `http://127.0.0.1:${port}/v1/traces`,
       DATAPIPELINES_OBSERVABILITY_TRACING_REQUEST_PERCENT: '100',
     });
-    const stop = startTracing(configuration, '1.0.0', new SilentLogger());
+    const stop = await startTracing(configuration, '1.0.0', new SilentLogger());
     const span = trace.getTracer('test').startSpan('request');
     expect(span.isRecording()).toBe(true);
     span.end();
