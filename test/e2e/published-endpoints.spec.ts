@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Answer, ApiClient } from '../fixtures/api-client.js';
+import { ApiClient, type Answer } from '../fixtures/api-client.js';
 import { releasedPipeline, releasedTemplate } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
+import { eventually } from '../fixtures/eventually.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { ask } from '../fixtures/sql.js';
 
@@ -143,6 +144,44 @@ describeWithProgram('redis-server', 'published endpoints on two servers', (redis
       [200, 1],
       [200, 1],
     ]);
+  });
+
+  it('forget a binding and a key on every server, however warm the key is there', async () => {
+    const { admin } = deployment;
+    const { id, key } = await admin
+      .in('default')
+      .data('POST', '/api/v1/auth/api-keys', { name: 'partner', kind: 'endpoint', bindings: ['/rows'] });
+    const partner = clients.map(({ baseUrl }) => ApiClient.withKey(baseUrl, key));
+    const answers = () =>
+      Promise.all(partner.map(async (client) => versionOf(await client.call('GET', '/api/x/rows')).at(-1)));
+    // Less than what a server believes without being told: half a minute of bindings, a minute of keys.
+    const TOLD_MS = 10_000;
+    const settle = (expected: unknown[]) =>
+      eventually(String(expected), async () => String(await answers()) === String(expected), TOLD_MS);
+    expect(await answers()).toEqual([1, 1]);
+    const address = `path_prefix=%2Frows&api_key_id=${id}`;
+    expect((await admin.in('default').call('DELETE', `/api/v1/endpoints/bindings?${address}`)).status).toBe(204);
+    expect(await versionOf(await partner[0]!.call('GET', '/api/x/rows'))).toEqual([403, 'endpoint.key_kind_refused']);
+    await settle(['endpoint.key_kind_refused', 'endpoint.key_kind_refused']);
+    // Nothing is bound there any more: the author's key is let in again on both.
+    expect(await everywhere('/api/x/rows')).toEqual([
+      [200, 1],
+      [200, 1],
+    ]);
+    await admin.in('default').data('POST', '/api/v1/endpoints/bindings', { path_prefix: '/', api_key_id: id });
+    await settle([1, 1]);
+    await admin.on(clients[1]!.baseUrl).call('DELETE', `/api/v1/auth/api-keys/${id}`);
+    await settle(['auth.api_key.invalid', 'auth.api_key.invalid']);
+    // The row of the revoked key still decides.
+    expect(await everywhere('/api/x/rows')).toEqual([
+      [403, 'endpoint.key_not_bound'],
+      [403, 'endpoint.key_not_bound'],
+    ]);
+    const root = `path_prefix=%2F&api_key_id=${id}`;
+    await admin.in('default').call('DELETE', `/api/v1/endpoints/bindings?${root}`);
+    await eventually('the tree is open again', async () =>
+      (await everywhere('/api/x/rows')).every(([status]) => status === 200),
+    );
   });
 
   it('tell every defect of a call at once', async () => {
