@@ -1,19 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '#libs/audit';
-import {
-  AccessTrail,
-  authorise,
-  authoriseRequest,
-  IdentitySettings,
-  Invalidations,
-  lockEmail,
-  normalEmail,
-  WorkspaceDirectory,
-} from '#libs/identity';
+import { authorise, authoriseRequest, IdentitySettings, Invalidations, lockEmail, normalEmail } from '#libs/identity';
 import { isUuid, PenstockError, type ActingWorkspace, type MemberFlags, type Principal } from '#libs/kernel';
 import { Database, type Transaction } from '#libs/persistence';
 import { MemberRepository, type MemberRow } from './member.repository.js';
 import { toInvitationView, toMemberView, type InvitationView, type MemberView } from './member-view.js';
+import { NamedWorkspaces } from './named-workspaces.js';
 import { memberFlags, refuseField } from './workspace-input.js';
 
 export type MemberBody = Readonly<Record<string, unknown>>;
@@ -25,8 +17,7 @@ export class MemberService {
   constructor(
     private readonly db: Database,
     private readonly repository: MemberRepository,
-    private readonly directory: WorkspaceDirectory,
-    private readonly trail: AccessTrail,
+    private readonly named: NamedWorkspaces,
     private readonly audit: AuditLog,
     private readonly invalidations: Invalidations,
     private readonly settings: IdentitySettings,
@@ -34,10 +25,7 @@ export class MemberService {
 
   /** Members and invitations, never mixed. Addresses (and so invitations) are for administrators. */
   async list(principal: Principal, name: string): Promise<{ members: MemberView[]; invitations: InvitationView[] }> {
-    const workspace = authorise(principal, 'workspace.read', await this.directory.addressed(principal, name));
-    // The door has recorded a super admin in his active workspace; this one the request named.
-    if (workspace !== principal.workspace)
-      await this.trail.superAdminActing({ ...principal, workspace }, 'workspace.read');
+    const workspace = await this.named.open(principal, 'workspace.read', name);
     const administers = workspace.superAdmin || workspace.flags.admin;
     const [members, invitations] = await Promise.all([
       this.repository.members(this.db, workspace.id),
@@ -61,6 +49,7 @@ export class MemberService {
     const pin = principal.method === 'api_key' ? principal.workspace : undefined;
     const ids = workspaceIds.filter((id) => isUuid(id) && (principal.method !== 'api_key' || id === pin?.id));
     const viewer = { userId: principal.userId, all: principal.superAdmin || (pin?.implicit ?? false) };
+    await this.named.entered(principal, 'workspace.read', ids);
     const [members, invitations] = await Promise.all([
       this.repository.membersAmong(this.db, viewer, ids),
       this.repository.invitationsAmong(this.db, viewer, ids),
@@ -85,7 +74,7 @@ export class MemberService {
    *   invitation of an address whose domain is not admitted
    */
   async add(principal: Principal, name: string, body: MemberBody): Promise<AddedMember> {
-    const workspace = await this.#managed(principal, name);
+    const workspace = await this.named.open(principal, 'workspace.members.manage', name);
     const email = normalEmail(typeof body.email === 'string' ? body.email : refuseField('email'));
     const flags = memberFlags(body);
     return this.db.transaction(async (tx) => {
@@ -105,7 +94,7 @@ export class MemberService {
 
   /** Replaces the flags. @throws `workspace.last_admin`; `workspace.not_found` for somebody who is no member */
   async setFlags(principal: Principal, name: string, id: string, body: MemberBody): Promise<MemberView> {
-    const workspace = await this.#managed(principal, name);
+    const workspace = await this.named.open(principal, 'workspace.members.manage', name);
     const to = memberFlags(body);
     return this.db.transaction(async (tx) => {
       const admins = await this.#hold(tx, principal, workspace);
@@ -124,7 +113,7 @@ export class MemberService {
 
   /** @throws `workspace.last_admin`; `workspace.not_found` for somebody who is no member */
   async remove(principal: Principal, name: string, id: string): Promise<void> {
-    const workspace = await this.#managed(principal, name);
+    const workspace = await this.named.open(principal, 'workspace.members.manage', name);
     await this.db.transaction(async (tx) => {
       const admins = await this.#hold(tx, principal, workspace);
       const member = await this.#member(tx, workspace, id);
@@ -139,7 +128,7 @@ export class MemberService {
 
   /** @throws `workspace.invitation.not_found` */
   async revokeInvitation(principal: Principal, name: string, address: string): Promise<void> {
-    const workspace = await this.#managed(principal, name);
+    const workspace = await this.named.open(principal, 'workspace.members.manage', name);
     const email = normalEmail(address);
     await this.db.transaction(async (tx) => {
       await lockEmail(tx, email);
@@ -150,10 +139,6 @@ export class MemberService {
       const details = { email, flags: { author, promoter, admin }, inviter: invitedBy };
       await this.audit.append(tx, { ...principal, workspace }, 'workspace.invitation_revoked', details);
     });
-  }
-
-  async #managed(principal: Principal, name: string): Promise<ActingWorkspace> {
-    return authorise(principal, 'workspace.members.manage', await this.directory.addressed(principal, name));
   }
 
   /**

@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '#libs/audit';
 import {
-  AccessTrail,
-  authorise,
   authoriseInstance,
   authoriseSelf,
   Invalidations,
@@ -20,6 +18,7 @@ import {
   type Principal,
 } from '#libs/kernel';
 import { constraintOf, Database } from '#libs/persistence';
+import { NamedWorkspaces } from './named-workspaces.js';
 import { displayName, workspaceName } from './workspace-input.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 import { toHeldView, toView, type WorkspaceView } from './workspace-view.js';
@@ -31,7 +30,7 @@ export class WorkspaceService {
     private readonly db: Database,
     private readonly workspaces: WorkspaceRepository,
     private readonly directory: WorkspaceDirectory,
-    private readonly trail: AccessTrail,
+    private readonly addressed: NamedWorkspaces,
     private readonly sessions: SessionIssuer,
     private readonly audit: AuditLog,
     private readonly invalidations: Invalidations,
@@ -70,10 +69,7 @@ export class WorkspaceService {
 
   /** @throws `workspace.not_found`, one body for unknown, foreign and inactive */
   async read(principal: Principal, name: string): Promise<WorkspaceView> {
-    const workspace = authorise(principal, 'workspace.read', await this.directory.addressed(principal, name));
-    // The door has recorded a super admin in his active workspace; this one the request named.
-    if (workspace !== principal.workspace)
-      await this.trail.superAdminActing({ ...principal, workspace }, 'workspace.read');
+    const workspace = await this.addressed.open(principal, 'workspace.read', name);
     return this.#view(workspace.id, workspace.implicit ? undefined : workspace.flags);
   }
 
@@ -104,7 +100,7 @@ export class WorkspaceService {
 
   /** Changes the display name; the name itself is for life. */
   async update(principal: Principal, name: string, body: { display_name: unknown }): Promise<WorkspaceView> {
-    const workspace = authorise(principal, 'workspace.update', await this.directory.addressed(principal, name));
+    const workspace = await this.addressed.open(principal, 'workspace.update', name);
     const next = displayName(body.display_name);
     await this.db.transaction(async (tx) => {
       const before = await this.workspaces.rename(tx, workspace.id, next);

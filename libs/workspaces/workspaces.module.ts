@@ -5,6 +5,7 @@ import { AuditReader } from './audit-reader.js';
 import { MemberDeparture } from './member-departure.js';
 import { MemberRepository } from './member.repository.js';
 import { MemberService } from './member.service.js';
+import { NamedWorkspaces } from './named-workspaces.js';
 import { WorkspaceLifecycle } from './workspace-lifecycle.js';
 import { WorkspaceRepository } from './workspace.repository.js';
 import { WorkspaceService } from './workspace.service.js';
@@ -16,6 +17,7 @@ import { WorkspaceService } from './workspace.service.js';
     MemberDeparture,
     MemberRepository,
     MemberService,
+    NamedWorkspaces,
     WorkspaceLifecycle,
     WorkspaceRepository,
     WorkspaceService,

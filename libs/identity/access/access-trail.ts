@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditObserver, type AuditActor } from '#libs/audit';
-import { Clock, PenstockError, type Principal } from '#libs/kernel';
+import { Clock, PenstockError, type ActingWorkspace, type Principal } from '#libs/kernel';
 import type { OperationId } from '../operations.js';
 import { addressBlock } from './address-block.js';
 import { FloodLimit } from './flood-limit.js';
@@ -32,6 +32,8 @@ export class AccessTrail {
   readonly #rejections: FloodLimit<Rejection>;
   /** Apart from the rejections of keys, whose rows alone tell how many were left out; of these a metric does. */
   readonly #denials: FloodLimit<void>;
+  /** What the door said of a request, for as long as its principal lives. */
+  readonly #requests = new WeakMap<Principal, { path?: string; method?: string; told: Set<string> }>();
   #malformed = 0;
   #denialsLeftOut = 0;
   #uses = 0;
@@ -108,8 +110,25 @@ export class AccessTrail {
 
   /** Every operation of a super admin in a workspace he is no member of, reads included (contract 04 §7.2). */
   async superAdminActing(principal: Principal, operation: OperationId, path?: string, method?: string): Promise<void> {
-    if (!principal.workspace?.implicit) return;
+    const request = { path, method, told: new Set<string>() };
+    if (!this.#requests.has(principal)) this.#requests.set(principal, request);
+    const { workspace } = principal;
+    if (!workspace?.implicit) return;
+    this.#requests.get(principal)?.told.add(`${operation} ${workspace.id}`);
     await this.observer.observe(principal, 'auth.super_admin_acting', { operation, path, method });
+  }
+
+  /**
+   * The same of a workspace that a request reaches into beside its active one: one row for what a request does there by
+   * one operation, however many fields of an answer it takes.
+   */
+  async superAdminActingIn(principal: Principal, workspace: ActingWorkspace, operation: OperationId): Promise<void> {
+    if (!workspace.implicit) return;
+    const { path, method, told } = this.#requests.get(principal) ?? { told: new Set<string>() };
+    const act = `${operation} ${workspace.id}`;
+    if (told.has(act)) return;
+    told.add(act);
+    await this.observer.observe({ ...principal, workspace }, 'auth.super_admin_acting', { operation, path, method });
   }
 
   /** Writes what the trail still owes: how many rejections it left out. */

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ApiClient } from '../fixtures/api-client.js';
+import { data } from '../fixtures/graphql.js';
+import { LocalServer } from '../fixtures/local-server.js';
+
+const PEOPLE = 'members(first: 5) { nodes { user { displayName } } } invitations(first: 5) { nodes { email } }';
+const ALL_PEOPLE = `workspaces(first: 10) { nodes { name ${PEOPLE} } }`;
+
+interface Row {
+  operation: string;
+  path?: string;
+  method?: string;
+  workspace: string;
+  acting_via?: string;
+}
+
+let server: LocalServer;
+/** A super admin, active in `home`, of which alone he is a member. */
+let chief: ApiClient;
+let mark: string;
+
+beforeAll(async () => {
+  server = await LocalServer.start({ DATAPIPELINES_TEMPLATES_RENDER_ISOLATION: 'inline' });
+  const admin = await server.admin();
+  for (const name of ['home', 'alpha', 'beta']) await admin.data('POST', '/api/v1/workspaces', { name });
+  await admin.data('POST', '/api/v1/workspaces/home/members', { email: 'ops.lead@example.com', admin: true });
+  await admin.data('POST', '/api/v1/workspaces/alpha/members', { email: 'guest@example.com' });
+  await admin.data('POST', '/api/v1/auth/users', { email: 'ada@example.com' });
+  chief = admin.in('home');
+}, 60_000);
+afterAll(() => server?.stop());
+
+beforeEach(async () => {
+  const [row] = await server.test.database.query<{ id: string }>('SELECT max(id)::text AS id FROM audit_log');
+  mark = row?.id ?? '0';
+});
+
+/** What the trail tells of the chief since the test began. */
+async function acting(): Promise<Row[]> {
+  const rows = await server.test.database.query<{ details: string }>(
+    `SELECT details_json AS details FROM audit_log WHERE event = 'auth.super_admin_acting' AND id > $1 ORDER BY id`,
+    [mark],
+  );
+  return rows.map(({ details }) => {
+    const { operation, path, method, workspace, acting_via } = JSON.parse(details) as Row;
+    return { operation, path, method, workspace, acting_via };
+  });
+}
+
+const row = (workspace: string, operation: string, method: string, path: string): Row => ({ operation, path, method, workspace, acting_via: 'super_admin' }); // prettier-ignore
+
+describe('a super admin in a workspace he is no member of leaves a row', () => {
+  it.each(['', '/members'])('when he reads it by name: GET /workspaces/alpha%s', async (rest) => {
+    await chief.data('GET', `/api/v1/workspaces/alpha${rest}`);
+    expect(await acting()).toEqual([row('alpha', 'workspace.read', 'GET', `/api/v1/workspaces/alpha${rest}`)]);
+  });
+
+  it('when he changes it by name, beside the row of the act itself', async () => {
+    const members = '/api/v1/workspaces/beta/members';
+    const { user_id: id } = await chief.data('POST', members, { email: 'ada@example.com', admin: true });
+    await chief.data('POST', members, { email: 'ops.lead@example.com' });
+    expect(await acting()).toEqual([1, 2].map(() => row('beta', 'workspace.members.manage', 'POST', members)));
+    await chief.data('DELETE', `${members}/${await idOfChief()}`);
+    await chief.data('PUT', `${members}/${id}`, { admin: true, promoter: true });
+    await chief.data('PUT', '/api/v1/workspaces/beta', { display_name: 'Beta' });
+    expect((await acting()).slice(2)).toEqual([
+      row('beta', 'workspace.members.manage', 'PUT', `${members}/${id}`),
+      row('beta', 'workspace.update', 'PUT', '/api/v1/workspaces/beta'),
+    ]);
+  });
+
+  it('in each whose people a list shows, one for the act and not one for a field', async () => {
+    const { workspaces } = await data(chief, `{ ${ALL_PEOPLE} }`);
+    expect(workspaces.nodes.map(({ name }: { name: string }) => name)).toEqual(['alpha', 'beta', 'default', 'home']);
+    const rows = ['alpha', 'beta', 'default'].map((name) => row(name, 'workspace.read', 'POST', '/graphql'));
+    expect((await acting()).toSorted(byWorkspace)).toEqual(rows);
+    await data(chief, `{ one: ${ALL_PEOPLE} two: ${ALL_PEOPLE} workspace(name: "alpha") { ${PEOPLE} } }`);
+    expect((await acting()).slice(3).toSorted(byWorkspace)).toEqual(rows);
+  });
+
+  it('once for each request, not once for ever', async () => {
+    for (let asked = 0; asked < 2; asked++) await data(chief, `{ workspace(name: "alpha") { ${PEOPLE} } }`);
+    expect(await acting()).toEqual([1, 2].map(() => row('alpha', 'workspace.read', 'POST', '/graphql')));
+  });
+});
+
+describe('no row', () => {
+  it('where he is a member, and none for a list of names', async () => {
+    await chief.data('GET', '/api/v1/workspaces/home/members');
+    await chief.data('GET', '/api/v1/workspaces');
+    await data(chief, `{ workspaces(first: 10) { nodes { name displayName } } workspace(name: "home") { ${PEOPLE} } }`);
+    expect(await acting()).toEqual([]);
+  });
+
+  it('of somebody who is no super admin, whatever he asks for', async () => {
+    await server.test.database.execute(`UPDATE users SET is_admin = FALSE, updated_at = NOW()`);
+    await server.forgets();
+    expect((await chief.call('GET', '/api/v1/workspaces/alpha/members')).status).toBe(404);
+    const { workspaces } = await data(chief, `{ ${ALL_PEOPLE} }`);
+    expect(workspaces.nodes).toHaveLength(1);
+    expect(await acting()).toEqual([]);
+  });
+});
+
+const byWorkspace = (left: Row, right: Row): number => (left.workspace < right.workspace ? -1 : 1);
+
+async function idOfChief(): Promise<string> {
+  return (await chief.data('GET', '/api/v1/auth/me')).user_id;
+}
