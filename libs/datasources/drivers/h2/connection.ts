@@ -1,4 +1,3 @@
-import { abortable, DriverFailure } from '../driver-failure.js';
 import type {
   BoundStatement,
   Cursor,
@@ -26,11 +25,12 @@ import {
 import { rolledBack } from '../postgres/read-end.js';
 import { wireValue } from '../postgres/wire-value.js';
 import type { PostgresWire } from '../postgres/wire.js';
-import { Stopper } from '../stopper.js';
+import { ServerConnection } from '../server-connection.js';
+import { TransactionWriter } from '../transaction-writer.js';
 import { describeH2Column } from './columns.js';
 import { h2Failure } from './failure.js';
 import { readingStatement } from './read-gate.js';
-import { H2TableWriter } from './table-writer.js';
+import { H2WriteSteps } from './table-writer.js';
 
 const READING: ReadProtocol = { fetchesAtOnce: 1 };
 /** Longest QUERY_TIMEOUT. */
@@ -44,24 +44,18 @@ const BYTEA = 17;
  * goes on with what was parsed or bound before: every text is counted here first, each step waits for the answer to the
  * one before, and an error ends the session (06 §2).
  */
-export class H2Connection implements DriverConnection, CursorHost {
-  readonly serves = 'both';
+export class H2Connection extends ServerConnection implements DriverConnection, CursorHost {
   readonly wire: PostgresWire;
-  readonly #stopper: Stopper;
   readonly #settings: string;
   /** Something ran that may have left its mark on the session: temporary tables, variables, settings. */
   #marked = false;
 
   /** @param settings statements that every lease begins with */
   constructor(wire: PostgresWire, canceller: Canceller, settings: string) {
+    super(wire, canceller, { brokenByErrors: true });
     this.wire = wire;
     this.#settings = settings;
     wire.nudgeWith(FLUSH);
-    this.#stopper = new Stopper(wire, canceller, { brokenByErrors: true });
-  }
-
-  get usable(): boolean {
-    return this.#stopper.usable;
   }
 
   async openCursor(statement: BoundStatement, { fetchSize, ...options }: ReadOptions): Promise<Cursor> {
@@ -86,11 +80,7 @@ export class H2Connection implements DriverConnection, CursorHost {
 
   async beginWrite(target: WriteTarget, options: WorkOptions): Promise<TableWriter> {
     await this.#limit(options);
-    return await H2TableWriter.begin(this, target, options.signal);
-  }
-
-  async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
-    return await this.stoppable(this.#readCatalog(statement), signal);
+    return await TransactionWriter.begin(this, new H2WriteSteps(this, target), options.signal);
   }
 
   /** The driver's own constant text. */
@@ -109,16 +99,12 @@ export class H2Connection implements DriverConnection, CursorHost {
     await exchange(this.wire, [bind(values.map(wireValue), formats), SYNC]);
   }
 
-  async stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-    try {
-      return await this.#stopper.stoppable(work, signal);
-    } catch (error) {
-      throw h2Failure(error);
-    }
+  override stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return withOwnCodes(super.stoppable(work, signal));
   }
 
-  abandon(work: Promise<unknown>): Promise<void> {
-    return this.#stopper.abandon(work);
+  override completion<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return withOwnCodes(super.completion(work, signal));
   }
 
   async endRead(): Promise<void> {
@@ -126,29 +112,22 @@ export class H2Connection implements DriverConnection, CursorHost {
     if (tag !== 'UPDATE 0') throw rolledBack();
   }
 
-  async ping(timeoutMs: number): Promise<void> {
-    await abortable(this.control('SELECT 1'), AbortSignal.timeout(timeoutMs));
-  }
-
-  async reset(): Promise<boolean> {
-    if (!this.usable || this.#marked) return false;
-    try {
-      await this.control('ROLLBACK');
-      await this.control(this.#settings);
-      return this.usable;
-    } catch (error) {
-      if (error instanceof DriverFailure) return false;
-      throw error;
-    }
-  }
-
   close(): Promise<void> {
     this.wire.end(TERMINATE);
     return Promise.resolve();
   }
 
-  destroy(): void {
-    this.wire.destroy();
+  protected override get restorable(): boolean {
+    return !this.#marked;
+  }
+
+  protected override answer(): Promise<unknown> {
+    return this.control('SELECT 1');
+  }
+
+  protected override async putBack(): Promise<void> {
+    await this.control('ROLLBACK');
+    await this.control(this.#settings);
   }
 
   async #limit({ signal, backstopMs }: WorkOptions): Promise<void> {
@@ -174,12 +153,20 @@ export class H2Connection implements DriverConnection, CursorHost {
     return await exchangeWithoutRows(this.wire, [execute(0), SYNC]);
   }
 
-  async #readCatalog(statement: BoundStatement): Promise<(string | null)[][]> {
+  protected override async readCatalog(statement: BoundStatement): Promise<(string | null)[][]> {
     await this.control('BEGIN');
     await this.prepare(statement);
     await this.bindTo(statement.values);
     const { rows } = await exchange(this.wire, [execute(0), SYNC]);
     await this.control('ROLLBACK');
     return rows;
+  }
+}
+
+async function withOwnCodes<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw h2Failure(error);
   }
 }

@@ -1,11 +1,11 @@
 import { quoteIdentifier, type ColumnBatch } from '#libs/typesystem';
 
 import { cellValue } from '../cell-value.js';
-import { DriverFailure } from '../driver-failure.js';
-import type { TableWriter, WriteTarget } from '../driver.js';
+import type { WriteTarget } from '../driver.js';
 import { execute, SYNC } from '../postgres/messages.js';
 import { exchange } from '../postgres/exchange.js';
 import { quoteTable } from '../quote-table.js';
+import type { WriteSteps } from '../transaction-writer.js';
 import type { H2Connection } from './connection.js';
 
 /** Placeholders one statement may hold: the protocol counts them in 16 bits (01 §4.4). */
@@ -15,45 +15,24 @@ const MOST_BINDS = 65_535;
  * A write-back as one transaction of multi-row INSERTs, emptied first by DELETE when the mode is `replace`: H2 commits
  * at a TRUNCATE (02 §5.4). Values travel as text that the column's own type reads, bytes as bytes.
  */
-export class H2TableWriter implements TableWriter {
+export class H2WriteSteps implements WriteSteps {
   readonly #connection: H2Connection;
-  readonly #signal: AbortSignal;
   readonly #target: WriteTarget;
   readonly #into: string;
   readonly #mostRows: number;
   /** What is parsed at the moment; full statements follow one another. */
   #prepared = '';
 
-  private constructor(connection: H2Connection, target: WriteTarget, signal: AbortSignal) {
+  constructor(connection: H2Connection, target: WriteTarget) {
     this.#connection = connection;
     this.#target = target;
-    this.#signal = signal;
     const columns = target.columns.map(({ name }) => quoteIdentifier('H2', name)).join(', ');
     this.#into = `INSERT INTO ${quoteTable('H2', target.table)} (${columns}) VALUES `;
     const fitting = Math.floor(MOST_BINDS / Math.max(target.columns.length, 1));
     this.#mostRows = Math.max(1, Math.min(target.batchRows, fitting));
   }
 
-  static async begin(connection: H2Connection, target: WriteTarget, signal: AbortSignal): Promise<H2TableWriter> {
-    const writer = new H2TableWriter(connection, target, signal);
-    await connection.stoppable(writer.#begin(), signal);
-    return writer;
-  }
-
-  async write(batch: ColumnBatch): Promise<void> {
-    await this.#connection.stoppable(this.#insertAll(batch), this.#signal);
-  }
-
-  async commit(): Promise<void> {
-    await this.#connection.stoppable(this.#sendCommit(), this.#signal);
-  }
-
-  async rollback(): Promise<void> {
-    if (this.#connection.usable) await this.#connection.control('ROLLBACK');
-  }
-
-  /** A missing table or column is told before the source is drained. */
-  async #begin(): Promise<void> {
+  async begin(): Promise<void> {
     await this.#connection.control('BEGIN');
     await this.#parse(1);
     if (this.#target.mode === 'replace') {
@@ -61,7 +40,7 @@ export class H2TableWriter implements TableWriter {
     }
   }
 
-  async #insertAll(batch: ColumnBatch): Promise<void> {
+  async insert(batch: ColumnBatch): Promise<void> {
     const cells = batch.vectors.map((vector, index) =>
       cellValue(vector, this.#target.columns[index]?.name ?? '', 'H2'),
     );
@@ -84,14 +63,11 @@ export class H2TableWriter implements TableWriter {
     this.#prepared = sql;
   }
 
-  /** A connection that goes while COMMIT is under way leaves the outcome unknown. */
-  async #sendCommit(): Promise<void> {
-    try {
-      await this.#connection.control('COMMIT');
-    } catch (error) {
-      if (!(error instanceof DriverFailure) || error.kind !== 'connection') throw error;
-      const { driverCode } = error;
-      throw new DriverFailure('connection', error.message, { driverCode, commitUnknown: true, cause: error });
-    }
+  async commit(): Promise<void> {
+    await this.#connection.control('COMMIT');
+  }
+
+  async rollback(): Promise<void> {
+    await this.#connection.control('ROLLBACK');
   }
 }

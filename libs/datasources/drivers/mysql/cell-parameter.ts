@@ -1,7 +1,7 @@
-import { float32Text, isShowableDay, isShowableTimestamp, type ColumnVector } from '#libs/typesystem';
+import type { ColumnVector } from '#libs/typesystem';
 
 import { cellText } from '../cell-text.js';
-import { DriverFailure } from '../driver-failure.js';
+import { bytesOf, floatOf, storableMoment, storableText } from '../cell-value.js';
 import type { TypedParameters } from './client.js';
 
 /** One column's cells as typed parameters of an INSERT, and about how many bytes each takes in its packet. */
@@ -10,6 +10,7 @@ export interface CellParameter {
   bytes(row: number): number;
 }
 
+const ENGINE = 'MySQL';
 const FIXED_BYTES = 12;
 
 /** Exact numbers, dates and times travel as text that the column's own type reads; NaN and infinities have none. */
@@ -30,11 +31,6 @@ interface Form {
 }
 
 function formOf(vector: ColumnVector, column: string): Form {
-  const refuse = (shown: string): never => {
-    throw new DriverFailure('other', `Column "${column}" holds ${shown}, which MySQL cannot store.`, {
-      reason: 'value_unrepresentable',
-    });
-  };
   switch (vector.layout) {
     case 'null':
       return { type: 'VAR_STRING', value: () => null };
@@ -45,33 +41,17 @@ function formOf(vector: ColumnVector, column: string): Form {
     case 'int64':
       return { type: 'LONGLONG', value: (row) => vector.data[row] ?? 0n };
     case 'float32':
-    case 'float64': {
-      const shortest = vector.layout === 'float32' ? (value: number) => Number(float32Text(value)) : Number;
-      return {
-        type: 'DOUBLE',
-        value: (row) => {
-          const value = vector.data[row] ?? 0;
-          return Number.isFinite(value) ? shortest(value) : refuse(String(value));
-        },
-      };
-    }
+    case 'float64':
+      return { type: 'DOUBLE', value: floatOf(vector, { column, engine: ENGINE }) };
     case 'decimal64':
     case 'decimal_text': {
-      const text = cellText(vector);
-      const value = (row: number): string => (/^-?[0-9]/.test(text(row)) ? text(row) : refuse(text(row)));
-      return { type: 'NEWDECIMAL', value, bytes: (row) => text(row).length + 3 };
+      const value = storableText(vector, column, ENGINE);
+      return { type: 'NEWDECIMAL', value, bytes: (row) => value(row).length + 3 };
     }
-    case 'date': {
-      const text = cellText(vector);
-      const value = (row: number): string => (isShowableDay(vector.data[row] ?? 0) ? text(row) : refuse(text(row)));
-      return { type: 'VAR_STRING', value };
-    }
-    case 'timestamp': {
-      const text = cellText(vector);
-      const value = (row: number): string =>
-        isShowableTimestamp(vector.data[row] ?? 0n) ? text(row).replace('+00', '') : refuse(text(row));
-      return { type: 'VAR_STRING', value, bytes: () => 32 };
-    }
+    case 'date':
+      return { type: 'VAR_STRING', value: storableText(vector, column, ENGINE) };
+    case 'timestamp':
+      return { type: 'VAR_STRING', value: storableMoment(vector, column, ENGINE), bytes: () => 32 };
     case 'time':
       return { type: 'VAR_STRING', value: cellText(vector), bytes: () => 20 };
     case 'string':
@@ -83,7 +63,7 @@ function formOf(vector: ColumnVector, column: string): Form {
       const { data } = vector;
       return {
         type: 'BLOB',
-        value: (row) => Buffer.from(data[row] ?? []),
+        value: bytesOf(vector),
         bytes: (row) => (data[row]?.length ?? 0) + 9,
       };
     }

@@ -1,4 +1,4 @@
-import { abortable, DriverFailure } from '../driver-failure.js';
+import { DriverFailure } from '../driver-failure.js';
 import type {
   BoundStatement,
   Cursor,
@@ -9,34 +9,29 @@ import type {
   WriteTarget,
 } from '../driver.js';
 import { oneStatement } from '../one-statement.js';
-import { Stopper } from '../stopper.js';
+import { ServerConnection } from '../server-connection.js';
+import { TransactionWriter } from '../transaction-writer.js';
 import type { Canceller } from './canceller.js';
 import { openMysqlCursor } from './cursor.js';
 import { typedValues } from './parameters.js';
 import type { SessionSettings } from './session-settings.js';
 import type { MysqlSession } from './session.js';
-import { MysqlTableWriter } from './table-writer.js';
+import { MysqlWriteSteps } from './table-writer.js';
 
 /** "This command is not supported in the prepared statement protocol yet." */
 const UNSUPPORTED_PS = 'ER_UNSUPPORTED_PS';
 
 /** One authenticated session. Author text is always one prepared statement. */
-export class MysqlConnection implements DriverConnection {
-  readonly serves = 'both';
+export class MysqlConnection extends ServerConnection implements DriverConnection {
   readonly session: MysqlSession;
   readonly settings: SessionSettings;
   readonly tinyIsBoolean: boolean;
-  readonly #stopper: Stopper;
 
   constructor(session: MysqlSession, settings: SessionSettings, canceller: Canceller, tinyIsBoolean: boolean) {
+    super(session, canceller, { distrustsResults: true });
     this.session = session;
     this.settings = settings;
-    this.#stopper = new Stopper(session, canceller, { distrustsResults: true });
     this.tinyIsBoolean = tinyIsBoolean;
-  }
-
-  get usable(): boolean {
-    return this.#stopper.usable;
   }
 
   async openCursor(statement: BoundStatement, options: ReadOptions): Promise<Cursor> {
@@ -55,41 +50,7 @@ export class MysqlConnection implements DriverConnection {
 
   async beginWrite(target: WriteTarget, options: WorkOptions): Promise<TableWriter> {
     await this.#limit(options);
-    return await MysqlTableWriter.begin(this, target, options.signal);
-  }
-
-  async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
-    return await this.stoppable(this.#readCatalog(statement), signal);
-  }
-
-  stoppable<T>(work: Promise<T>, signal: AbortSignal, onStop?: () => void): Promise<T> {
-    return this.#stopper.stoppable(work, signal, onStop);
-  }
-
-  /** For a COMMIT: what the server answered stands. */
-  completion<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-    return this.#stopper.completion(work, signal);
-  }
-
-  /** Stops what the connection is doing and cuts it. */
-  abandon(work: Promise<unknown>): Promise<void> {
-    return this.#stopper.abandon(work);
-  }
-
-  async ping(timeoutMs: number): Promise<void> {
-    await abortable(this.session.ping(), AbortSignal.timeout(timeoutMs));
-  }
-
-  async reset(): Promise<boolean> {
-    if (!this.usable) return false;
-    try {
-      await this.session.reset();
-      await this.settings.apply(this.session);
-      return this.usable;
-    } catch (error) {
-      if (error instanceof DriverFailure) return false;
-      throw error;
-    }
+    return await TransactionWriter.begin(this, new MysqlWriteSteps(this, target), options.signal);
   }
 
   close(): Promise<void> {
@@ -97,8 +58,13 @@ export class MysqlConnection implements DriverConnection {
     return Promise.resolve();
   }
 
-  destroy(): void {
-    this.session.destroy();
+  protected override answer(): Promise<unknown> {
+    return this.session.ping();
+  }
+
+  protected override async putBack(): Promise<void> {
+    await this.session.reset();
+    await this.settings.apply(this.session);
   }
 
   async #limit({ signal, backstopMs }: WorkOptions): Promise<void> {
@@ -120,7 +86,7 @@ export class MysqlConnection implements DriverConnection {
     }
   }
 
-  async #readCatalog(statement: BoundStatement): Promise<(string | null)[][]> {
+  protected override async readCatalog(statement: BoundStatement): Promise<(string | null)[][]> {
     const { session } = this;
     await session.query('START TRANSACTION READ ONLY');
     const prepared = await session.prepare(statement.sql);

@@ -1,31 +1,25 @@
-import { abortable, DriverFailure } from '../driver-failure.js';
 import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
 import { oneStatement } from '../one-statement.js';
 import { settledWithin } from '../patience.js';
-import { Stopper } from '../stopper.js';
+import { ServerConnection } from '../server-connection.js';
+import { TransactionWriter } from '../transaction-writer.js';
 import { openOracleCursor, READ_ONLY } from './cursor.js';
 import { withoutEnd } from './projection.js';
 import type { OracleSession } from './session.js';
-import { OracleTableWriter } from './table-writer.js';
+import { OracleWriteSteps } from './table-writer.js';
 
 const RESEND_EVERY_MS = 250;
 const RESEND_FOR_MS = 2000;
 
 /** One authenticated session. Author text is always one statement. */
-export class OracleConnection implements DriverConnection {
-  readonly serves = 'both';
+export class OracleConnection extends ServerConnection implements DriverConnection {
   readonly session: OracleSession;
-  readonly #stopper: Stopper;
   /** A DDL may have been an ALTER SESSION. */
   #marked = false;
 
   constructor(session: OracleSession) {
+    super(session, { stop: (work) => breakUntilAnswered(session, work) });
     this.session = session;
-    this.#stopper = new Stopper(session, { stop: (work) => this.#break(work) });
-  }
-
-  get usable(): boolean {
-    return this.#stopper.usable;
   }
 
   async openCursor(statement: BoundStatement, options: { fetchSize: number; signal: AbortSignal }): Promise<Cursor> {
@@ -45,64 +39,27 @@ export class OracleConnection implements DriverConnection {
   }
 
   async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
-    return await OracleTableWriter.begin(this, target, signal);
-  }
-
-  async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
-    return await this.stoppable(this.#readCatalog(statement), signal);
-  }
-
-  stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-    return this.#stopper.stoppable(work, signal);
-  }
-
-  /** Stops what the connection is doing and cuts it. */
-  abandon(work: Promise<unknown>): Promise<void> {
-    return this.#stopper.abandon(work);
-  }
-
-  async ping(timeoutMs: number): Promise<void> {
-    await abortable(
-      this.session.call((raw) => raw.ping()),
-      AbortSignal.timeout(timeoutMs),
-    );
-  }
-
-  async reset(): Promise<boolean> {
-    if (!this.usable || this.#marked) return false;
-    try {
-      await this.session.call((raw) => raw.rollback());
-      await this.session.call((raw) => raw.execute('BEGIN DBMS_SESSION.RESET_PACKAGE; END;', {}, {}));
-      return this.usable;
-    } catch (error) {
-      if (error instanceof DriverFailure) return false;
-      throw error;
-    }
+    return await TransactionWriter.begin(this, new OracleWriteSteps(this, target), signal);
   }
 
   async close(): Promise<void> {
     await this.session.end();
   }
 
-  destroy(): void {
-    this.session.destroy();
+  protected override get restorable(): boolean {
+    return !this.#marked;
   }
 
-  /** A break, sent again every 250 ms for 2 s until the statement has answered (02 §5.2). */
-  async #break(work: Promise<unknown>): Promise<void> {
-    let answered = false;
-    const settled = work.then(
-      () => void (answered = true),
-      () => void (answered = true),
-    );
-    for (let waited = 0; waited < RESEND_FOR_MS && !answered; waited += RESEND_EVERY_MS) {
-      // Refused when the call has ended meanwhile; the connection is cut in either case.
-      this.session.raw.breakExecution().catch(() => undefined);
-      await settledWithin(settled, RESEND_EVERY_MS);
-    }
+  protected override answer(): Promise<unknown> {
+    return this.session.call((raw) => raw.ping());
   }
 
-  async #readCatalog(statement: BoundStatement): Promise<(string | null)[][]> {
+  protected override async putBack(): Promise<void> {
+    await this.session.call((raw) => raw.rollback());
+    await this.session.call((raw) => raw.execute('BEGIN DBMS_SESSION.RESET_PACKAGE; END;', {}, {}));
+  }
+
+  protected override async readCatalog(statement: BoundStatement): Promise<(string | null)[][]> {
     const { session } = this;
     await session.call((raw) => raw.execute(READ_ONLY, {}, {}));
     const { rows = [] } = await session.call((raw) =>
@@ -114,5 +71,19 @@ export class OracleConnection implements DriverConnection {
     );
     await session.call((raw) => raw.rollback());
     return rows.map((row) => row.map((value) => (value === null || value === undefined ? null : String(value))));
+  }
+}
+
+/** A break, sent again every 250 ms for 2 s until the statement has answered (02 §5.2). */
+async function breakUntilAnswered(session: OracleSession, work: Promise<unknown>): Promise<void> {
+  let answered = false;
+  const settled = work.then(
+    () => void (answered = true),
+    () => void (answered = true),
+  );
+  for (let waited = 0; waited < RESEND_FOR_MS && !answered; waited += RESEND_EVERY_MS) {
+    // Refused when the call has ended meanwhile; the connection is cut in either case.
+    session.raw.breakExecution().catch(() => undefined);
+    await settledWithin(settled, RESEND_EVERY_MS);
   }
 }

@@ -1,16 +1,11 @@
-import {
-  float32Text,
-  isShowableDay,
-  isShowableTimestamp,
-  quoteIdentifier,
-  type ColumnBatch,
-  type ColumnVector,
-} from '#libs/typesystem';
+import { quoteIdentifier, type ColumnBatch, type ColumnVector } from '#libs/typesystem';
 
 import { cellText } from '../cell-text.js';
-import { DriverFailure } from '../driver-failure.js';
-import type { TableWriter, WriteTarget } from '../driver.js';
+import { bytesOf, floatOf, storableMoment, storableText } from '../cell-value.js';
+import type { DriverFailure } from '../driver-failure.js';
+import type { WriteTarget } from '../driver.js';
 import { quoteTable } from '../quote-table.js';
+import type { WriteSteps } from '../transaction-writer.js';
 import type { OracleConnection } from './connection.js';
 
 /** Longest text and longest bytes that travel in the row itself; more go as large objects. */
@@ -27,45 +22,20 @@ interface CellForm {
  * A write-back as one transaction of array inserts, emptied first by DELETE when the mode is `replace`: Oracle commits at a
  * TRUNCATE (02 §5.4). An empty text is NULL to Oracle.
  */
-export class OracleTableWriter implements TableWriter {
+export class OracleWriteSteps implements WriteSteps {
   readonly #connection: OracleConnection;
-  readonly #signal: AbortSignal;
   readonly #target: WriteTarget;
   readonly #table: string;
   readonly #columns: string;
 
-  private constructor(connection: OracleConnection, target: WriteTarget, signal: AbortSignal) {
+  constructor(connection: OracleConnection, target: WriteTarget) {
     this.#connection = connection;
     this.#target = target;
-    this.#signal = signal;
     this.#table = quoteTable('ORACLE', target.table);
     this.#columns = target.columns.map(({ name }) => quoteIdentifier('ORACLE', name)).join(', ');
   }
 
-  static async begin(
-    connection: OracleConnection,
-    target: WriteTarget,
-    signal: AbortSignal,
-  ): Promise<OracleTableWriter> {
-    const writer = new OracleTableWriter(connection, target, signal);
-    await connection.stoppable(writer.#begin(), signal);
-    return writer;
-  }
-
-  async write(batch: ColumnBatch): Promise<void> {
-    await this.#connection.stoppable(this.#insertAll(batch), this.#signal);
-  }
-
-  async commit(): Promise<void> {
-    await this.#connection.stoppable(this.#sendCommit(), this.#signal);
-  }
-
-  async rollback(): Promise<void> {
-    if (this.#connection.usable) await this.#connection.session.call((raw) => raw.rollback());
-  }
-
-  /** A missing table or column is told before the source is drained. */
-  async #begin(): Promise<void> {
+  async begin(): Promise<void> {
     const { session } = this.#connection;
     await session.call((raw) => raw.getStatementInfo(`SELECT ${this.#columns} FROM ${this.#table} WHERE 1 = 0`));
     if (this.#target.mode === 'replace') {
@@ -73,7 +43,7 @@ export class OracleTableWriter implements TableWriter {
     }
   }
 
-  async #insertAll(batch: ColumnBatch): Promise<void> {
+  async insert(batch: ColumnBatch): Promise<void> {
     const { session } = this.#connection;
     const most = Math.max(1, this.#target.batchRows);
     for (let from = 0; from < batch.rowCount; from += most) {
@@ -98,15 +68,17 @@ export class OracleTableWriter implements TableWriter {
     return { type: types[type], maxSize: rows.reduce((most, row) => Math.max(most, sizeOf(row[index])), 1) };
   }
 
-  /** A connection that goes, or a break that is answered, while COMMIT is under way leaves the outcome unknown. */
-  async #sendCommit(): Promise<void> {
-    try {
-      await this.#connection.session.call((raw) => raw.commit());
-    } catch (error) {
-      if (!(error instanceof DriverFailure) || !['connection', 'cancelled'].includes(error.kind)) throw error;
-      const { kind, driverCode } = error;
-      throw new DriverFailure(kind, error.message, { driverCode, commitUnknown: true, cause: error });
-    }
+  async commit(): Promise<void> {
+    await this.#connection.session.call((raw) => raw.commit());
+  }
+
+  async rollback(): Promise<void> {
+    await this.#connection.session.call((raw) => raw.rollback());
+  }
+
+  /** Also a break that is answered while COMMIT is under way tells nothing. */
+  mayHaveCommitted({ kind }: DriverFailure): boolean {
+    return kind === 'connection' || kind === 'cancelled';
   }
 }
 
@@ -115,15 +87,11 @@ function sizeOf(value: unknown): number {
   return Buffer.isBuffer(value) ? value.length : 0;
 }
 
+const ENGINE = 'Oracle';
 const PLAIN = (placeholder: string): string => placeholder;
 
 /** Exact numbers, dates and moments travel as text that the statement itself reads. */
 function formOf(vector: ColumnVector, column: string, from: number, to: number): CellForm {
-  const refuse = (shown: string): never => {
-    throw new DriverFailure('other', `Column "${column}" holds ${shown}, which Oracle cannot store.`, {
-      reason: 'value_unrepresentable',
-    });
-  };
   const large = (value: (row: number) => unknown): boolean => {
     for (let row = from; row < to; row += 1)
       if (vector.nulls[row] !== 1 && sizeOf(value(row)) > MOST_INLINE) return true;
@@ -137,36 +105,29 @@ function formOf(vector: ColumnVector, column: string, from: number, to: number):
     case 'int32':
       return { type: 'DB_TYPE_NUMBER', around: PLAIN, value: (row) => vector.data[row] };
     case 'float32':
-    case 'float64': {
-      const shortest = vector.layout === 'float32' ? (value: number) => Number(float32Text(value)) : Number;
-      return { type: 'DB_TYPE_BINARY_DOUBLE', around: PLAIN, value: (row) => shortest(vector.data[row] ?? 0) };
-    }
+    case 'float64':
+      return { type: 'DB_TYPE_BINARY_DOUBLE', around: PLAIN, value: floatOf(vector) };
     case 'int64':
     case 'decimal64':
-    case 'decimal_text': {
-      const text = cellText(vector);
+    case 'decimal_text':
       return {
         type: 'DB_TYPE_VARCHAR',
         // The session's number format has a point (01 §6.6), whatever the territory.
         around: (placeholder) => `TO_NUMBER(${placeholder})`,
-        value: (row) => (/^-?[0-9]/.test(text(row)) ? text(row) : refuse(text(row))),
+        value: storableText(vector, column, ENGINE),
       };
-    }
-    case 'date': {
-      const text = cellText(vector);
-      const value = (row: number): string => (isShowableDay(vector.data[row] ?? 0) ? text(row) : refuse(text(row)));
-      return { type: 'DB_TYPE_VARCHAR', around: (placeholder) => `TO_DATE(${placeholder}, 'YYYY-MM-DD')`, value };
-    }
-    case 'timestamp': {
-      const text = cellText(vector);
-      const value = (row: number): string =>
-        isShowableTimestamp(vector.data[row] ?? 0n) ? text(row).replace('+00', '') : refuse(text(row));
+    case 'date':
+      return {
+        type: 'DB_TYPE_VARCHAR',
+        around: (placeholder) => `TO_DATE(${placeholder}, 'YYYY-MM-DD')`,
+        value: storableText(vector, column, ENGINE),
+      };
+    case 'timestamp':
       return {
         type: 'DB_TYPE_VARCHAR',
         around: (placeholder) => `TO_TIMESTAMP(${placeholder}, 'YYYY-MM-DD HH24:MI:SS.FF6')`,
-        value,
+        value: storableMoment(vector, column, ENGINE),
       };
-    }
     case 'time':
       return { type: 'DB_TYPE_VARCHAR', around: PLAIN, value: cellText(vector) };
     case 'string':
@@ -175,7 +136,7 @@ function formOf(vector: ColumnVector, column: string, from: number, to: number):
       return { type: large(value) ? 'DB_TYPE_CLOB' : 'DB_TYPE_VARCHAR', around: PLAIN, value };
     }
     case 'binary': {
-      const value = (row: number): Buffer => Buffer.from(vector.data[row] ?? []);
+      const value = bytesOf(vector);
       return { type: large(value) ? 'DB_TYPE_BLOB' : 'DB_TYPE_RAW', around: PLAIN, value };
     }
   }

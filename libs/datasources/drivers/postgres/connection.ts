@@ -1,4 +1,3 @@
-import { abortable, DriverFailure } from '../driver-failure.js';
 import type {
   BoundStatement,
   Cursor,
@@ -9,7 +8,7 @@ import type {
   WriteTarget,
 } from '../driver.js';
 import { backstop, setSession } from './session-settings.js';
-import { Stopper } from '../stopper.js';
+import { ServerConnection } from '../server-connection.js';
 import type { Canceller } from './canceller.js';
 import { openPostgresCursor } from './cursor.js';
 import { exchange, exchangeWithoutRows, type ExchangeResult } from './exchange.js';
@@ -21,29 +20,23 @@ import { wireValue } from './wire-value.js';
 import type { PostgresWire } from './wire.js';
 
 /** One authenticated session. All author text goes through the extended protocol: one statement per call. */
-export class PostgresConnection implements DriverConnection {
-  readonly serves = 'both';
+export class PostgresConnection extends ServerConnection implements DriverConnection {
   readonly wire: PostgresWire;
   readonly types: TypeNames;
-  readonly #stopper: Stopper;
   /** What a session of this server begins with. */
   #settings = '';
   /** Exchanges begun when the session was last put back to its first state. */
   #cleanSince = -1;
 
   constructor(wire: PostgresWire, canceller: Canceller, types: TypeNames) {
+    super(wire, canceller);
     this.wire = wire;
     this.types = types;
-    this.#stopper = new Stopper(wire, canceller);
   }
 
   /** Before the first statement. */
   async setUp(): Promise<void> {
     this.#settings = await setSession((sql) => this.control(sql));
-  }
-
-  get usable(): boolean {
-    return this.#stopper.usable;
   }
 
   openCursor(statement: BoundStatement, options: ReadOptions): Promise<Cursor> {
@@ -61,13 +54,6 @@ export class PostgresConnection implements DriverConnection {
     return await PostgresTableWriter.begin(this, target, options);
   }
 
-  async catalog(statement: BoundStatement, signal: AbortSignal): Promise<(string | null)[][]> {
-    const { wire } = this;
-    const messages = [query('BEGIN TRANSACTION READ ONLY'), ...oneStatement(statement), query('ROLLBACK')];
-    const work = exchange(wire, messages, 3);
-    return (await this.stoppable(work, signal)).rows;
-  }
-
   /** One statement by the extended protocol, all its rows as text: for the driver's own catalog reads. */
   run(statement: BoundStatement): Promise<ExchangeResult> {
     return exchange(this.wire, oneStatement(statement));
@@ -78,37 +64,9 @@ export class PostgresConnection implements DriverConnection {
     return exchange(this.wire, [query(sql)]);
   }
 
-  stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-    return this.#stopper.stoppable(work, signal);
-  }
-
-  /** Stops what the connection is doing and cuts it: for a cursor that is closed before its end. */
-  abandon(work: Promise<unknown>): Promise<void> {
-    return this.#stopper.abandon(work);
-  }
-
   /** Leaves the session as the next lease wants it, so that giving the connection back costs no exchange of its own. */
   async endRead(): Promise<void> {
     if (await endRead(this.wire, this.#scrub)) this.#cleanSince = this.wire.exchanges;
-  }
-
-  async ping(timeoutMs: number): Promise<void> {
-    await abortable(this.control(''), AbortSignal.timeout(timeoutMs));
-  }
-
-  /** DISCARD ALL forgets temporary tables, prepared statements, locks and settings, so the next lease meets none of them. */
-  async reset(): Promise<boolean> {
-    if (!this.usable) return false;
-    if (this.#cleanSince === this.wire.exchanges) return true;
-    try {
-      if (this.wire.status !== 'I') await this.control('ROLLBACK');
-      const scrub = this.#scrub.map(query);
-      await exchange(this.wire, scrub, scrub.length);
-      return this.usable;
-    } catch (error) {
-      if (error instanceof DriverFailure) return false;
-      throw error;
-    }
   }
 
   get #scrub(): string[] {
@@ -120,8 +78,21 @@ export class PostgresConnection implements DriverConnection {
     return Promise.resolve();
   }
 
-  destroy(): void {
-    this.wire.destroy();
+  protected override async readCatalog(statement: BoundStatement): Promise<(string | null)[][]> {
+    const messages = [query('BEGIN TRANSACTION READ ONLY'), ...oneStatement(statement), query('ROLLBACK')];
+    return (await exchange(this.wire, messages, 3)).rows;
+  }
+
+  protected override answer(): Promise<unknown> {
+    return this.control('');
+  }
+
+  /** DISCARD ALL forgets temporary tables, prepared statements, locks and settings, so the next lease meets none of them. */
+  protected override async putBack(): Promise<void> {
+    if (this.#cleanSince === this.wire.exchanges) return;
+    if (this.wire.status !== 'I') await this.control('ROLLBACK');
+    const scrub = this.#scrub.map(query);
+    await exchange(this.wire, scrub, scrub.length);
   }
 }
 

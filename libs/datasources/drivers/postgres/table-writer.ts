@@ -4,7 +4,7 @@ import { deferred } from '../deferred.js';
 import { DriverFailure } from '../driver-failure.js';
 import type { TableWriter, WorkOptions, WriteTarget } from '../driver.js';
 import { quoteTable } from '../quote-table.js';
-
+import { committed } from '../transaction-writer.js';
 import type { PostgresConnection } from './connection.js';
 import { encodeCopyRows } from './copy-text.js';
 import { exchange } from './exchange.js';
@@ -67,7 +67,10 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
     this.#refuseAfterFailure();
     this.#connection.wire.write([COPY_DONE]);
     await this.#connection.stoppable(this.#copied.promise, this.#signal);
-    const { tag } = await this.#connection.stoppable(this.#sendCommit(), this.#signal);
+    const { tag } = await this.#connection.completion(
+      committed(exchange(this.#connection.wire, [query('COMMIT')])),
+      this.#signal,
+    );
     if (tag !== 'COMMIT')
       throw new DriverFailure('other', 'The server rolled the write-back back.', { driverCode: '25P02' });
   }
@@ -116,20 +119,6 @@ export class PostgresTableWriter implements TableWriter, MessageConsumer {
         this.#connection.control(`ROLLBACK TO SAVEPOINT dp_empty; DELETE FROM ${table}`),
         this.#signal,
       );
-    }
-  }
-
-  /** A connection that goes while COMMIT is under way leaves the outcome unknown. */
-  async #sendCommit(): Promise<{ tag: string }> {
-    try {
-      return await exchange(this.#connection.wire, [query('COMMIT')]);
-    } catch (error) {
-      if (!(error instanceof DriverFailure) || error.kind !== 'connection') throw error;
-      throw new DriverFailure('connection', error.message, {
-        driverCode: error.driverCode,
-        commitUnknown: true,
-        cause: error,
-      });
     }
   }
 }
