@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 
 import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
 import type { BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
+import { committed } from '../transaction-writer.js';
 import { openDuckdbCursor } from './cursor.js';
 import { duckdbFailure } from './failure.js';
 import type { NativeCalls } from './native-calls.js';
@@ -11,6 +12,7 @@ import { DuckdbTableWriter } from './table-writer.js';
 /** An interrupt that comes before the engine has begun the statement is lost, so it is sent again (02 §5.2). */
 const INTERRUPT_EVERY_MS = 250;
 const INTERRUPTS = 8;
+const NEVER = new AbortController().signal;
 
 /** One session of a shared engine. */
 export class DuckdbConnection implements DriverConnection {
@@ -77,11 +79,18 @@ export class DuckdbConnection implements DriverConnection {
     }, signal);
   }
 
+  /** A COMMIT is not interrupted: the engine could have done it and still answer that it was cut. */
+  async commit(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw cancelled(signal);
+    const work = this.call((native) => native.run('COMMIT'), NEVER);
+    await committed(work, () => !this.usable);
+  }
+
   async rollback(): Promise<void> {
     await this.#running;
     if (!this.usable) return;
     try {
-      await this.call((native) => native.run('ROLLBACK'), new AbortController().signal);
+      await this.call((native) => native.run('ROLLBACK'), NEVER);
     } catch (error) {
       // "No transaction is active" is what a finished read answers; anything worse shows at the next ping.
       if (!(error instanceof DriverFailure)) throw error;

@@ -5,6 +5,7 @@ import { quoteIdentifier, type ColumnBatch, type ColumnVector } from '#libs/type
 import { cellText } from '../cell-text.js';
 import { DriverFailure } from '../driver-failure.js';
 import type { TableWriter, WriteTarget } from '../driver.js';
+import { quoteTable } from '../quote-table.js';
 import type { DuckdbConnection } from './connection.js';
 
 /**
@@ -29,9 +30,8 @@ export class DuckdbTableWriter implements TableWriter {
     signal: AbortSignal,
   ): Promise<DuckdbTableWriter> {
     const writer = new DuckdbTableWriter(connection, target, signal);
-    const quote = (name: string): string => quoteIdentifier('DUCKDB', name);
-    const table = target.table.split('.').map(quote).join('.');
-    const columns = target.columns.map(({ name }) => quote(name)).join(', ');
+    const table = quoteTable('DUCKDB', target.table);
+    const columns = target.columns.map(({ name }) => quoteIdentifier('DUCKDB', name)).join(', ');
     const lists = target.columns.map((_, index) => `unnest($${index + 1})`).join(', ');
     await connection.call(async (native) => {
       await native.run('BEGIN TRANSACTION');
@@ -55,7 +55,7 @@ export class DuckdbTableWriter implements TableWriter {
 
   async commit(): Promise<void> {
     this.#close();
-    await this.#connection.call((native) => native.run('COMMIT'), this.#signal);
+    await this.#connection.commit(this.#signal);
   }
 
   async rollback(): Promise<void> {

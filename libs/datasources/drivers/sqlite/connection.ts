@@ -1,11 +1,14 @@
 import { classifyStatement, type StatementClass } from '#libs/typesystem';
 
-import { abortable, cancelled, DriverFailure } from '../driver-failure.js';
+import { abortable, DriverFailure } from '../driver-failure.js';
 import type { Access, BoundStatement, Cursor, DriverConnection, TableWriter, WriteTarget } from '../driver.js';
+import { settledWithin } from '../patience.js';
+import { Stopper } from '../stopper.js';
+import { TransactionWriter } from '../transaction-writer.js';
 import { openSqliteCursor, sqliteValue } from './cursor.js';
 import { SqliteProcess } from './process.js';
-import type { SqliteReply, SqliteRequest } from './protocol.js';
-import { SqliteTableWriter } from './table-writer.js';
+import type { SqliteReply, SqliteRequest, SqliteValue } from './protocol.js';
+import { SqliteWriteSteps } from './table-writer.js';
 
 export interface SqliteOpening {
   /** Canonical path, or `:memory:`. */
@@ -16,13 +19,29 @@ export interface SqliteOpening {
   recover: boolean;
 }
 
+/** How long a COMMIT that nobody waits for any more may take before its process is ended. */
+const COMMIT_PATIENCE_MS = 2000;
+
 /** One connection in a child process; the process is the unit of cancelling (06 §2). */
 export class SqliteConnection implements DriverConnection {
   readonly serves: Access;
   readonly #process = new SqliteProcess();
 
+  /** Nothing stops SQLite in the middle of a statement but the end of its process. */
+  readonly #stopper: Stopper;
+  readonly #finisher: Stopper;
+
   private constructor(access: Access) {
     this.serves = access;
+    const process = this.#process;
+    const line = {
+      get isLost(): boolean {
+        return !process.alive;
+      },
+      destroy: () => process.kill(),
+    };
+    this.#stopper = new Stopper(line, { stop: () => Promise.resolve() });
+    this.#finisher = new Stopper(line, { stop: (commit) => settledWithin(commit, COMMIT_PATIENCE_MS) });
   }
 
   static async open(opening: SqliteOpening, signal: AbortSignal): Promise<SqliteConnection> {
@@ -62,7 +81,7 @@ export class SqliteConnection implements DriverConnection {
   }
 
   async beginWrite(target: WriteTarget, { signal }: { signal: AbortSignal }): Promise<TableWriter> {
-    return await SqliteTableWriter.begin(this, target, signal);
+    return await TransactionWriter.begin(this, new SqliteWriteSteps(this, target), signal);
   }
 
   /** All rows of the driver's own SQL, unguarded. */
@@ -82,19 +101,23 @@ export class SqliteConnection implements DriverConnection {
     return this.stoppable(this.#process.ask<Op>(request), signal);
   }
 
-  /** On abort the process is killed: nothing else stops SQLite in the middle of a statement. */
-  async stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-    const onAbort = (): void => this.#process.kill();
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await work;
-    } catch (error) {
-      if (signal.aborted) throw cancelled(signal);
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+  /** The driver's own statement of a write-back, which its writer makes stoppable. */
+  async run(sql: string): Promise<void> {
+    await this.#process.ask<'query'>({ op: 'query', sql, values: [] });
+  }
+
+  /** Runs an INSERT for each row. */
+  async insert(sql: string, rows: readonly (readonly SqliteValue[])[]): Promise<void> {
+    await this.#process.ask<'insert'>({ op: 'insert', sql, rows });
+  }
+
+  stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return this.#stopper.stoppable(work, signal);
+  }
+
+  /** For a COMMIT, which is given a moment: what the engine answers then stands. */
+  completion<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+    return this.#finisher.completion(work, signal);
   }
 
   async ping(timeoutMs: number): Promise<void> {

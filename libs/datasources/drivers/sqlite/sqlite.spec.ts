@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import type { Access, WriteTarget } from '../driver.js';
-import { cellOf, collect, eventually, NEVER, rowsOf } from '../driver.fixture.js';
+import { stopsAtEveryMoment } from '../cancelling.fixture.js';
+import type { Access, Cursor, TableWriter, WriteTarget } from '../driver.js';
+import { batchOf, cellOf, collect, eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import { SqliteConnection } from './connection.js';
 
 describe('SQLite in a child process', () => {
@@ -132,18 +133,18 @@ describe('SQLite in a child process', () => {
       ['texts', `replace(hex(zeroblob(500000)), '0', 'ü')`, 3],
     ])('come in messages of some megabytes, not of 500 rows: %s', async (_, column, most) => {
       const reader = await open();
-      const cursor = await reader.openCursor({ sql: wide(column, 20), values: [] }, { fetchSize: 1000, signal: NEVER });
+      const cursor = await reader.openCursor({ sql: wide(column, 8), values: [] }, { fetchSize: 1000, signal: NEVER });
       const { rows, batches } = await collect(cursor);
-      expect(rows).toHaveLength(20);
+      expect(rows).toHaveLength(8);
       expect(Math.max(...batches)).toBe(most);
     });
 
     it('are not all kept back until an expression shows its type', async () => {
-      const late = `CASE WHEN i > 50 THEN i END, zeroblob(1000000)`;
+      const late = `CASE WHEN i > 36 THEN i END, zeroblob(1000000)`;
       const reader = await open();
-      const cursor = await reader.openCursor({ sql: wide(late, 60), values: [] }, { fetchSize: 1000, signal: NEVER });
+      const cursor = await reader.openCursor({ sql: wide(late, 40), values: [] }, { fetchSize: 1000, signal: NEVER });
       expect(cursor.columns[1]?.type).toBe('STRING');
-      expect((await collect(cursor)).rows).toHaveLength(60);
+      expect((await collect(cursor)).rows).toHaveLength(40);
     });
   });
 
@@ -276,6 +277,71 @@ describe('SQLite in a child process', () => {
     writer.destroy();
     expect(await cellOf(await open(), 'SELECT count(*) FROM written')).toBe(before);
   });
+
+  describe('COMMIT', () => {
+    const columns = [{ name: 'a', type: 'INTEGER' }] as const;
+    const count = async (): Promise<string> => await cellOf(await open(), 'SELECT count(*) FROM written');
+    const written = async (signal: AbortSignal = NEVER): Promise<[SqliteConnection, TableWriter]> => {
+      const connection = await open('write');
+      const writer = await connection.beginWrite(
+        { table: 'written', mode: 'append', columns, batchRows: 10 },
+        { signal },
+      );
+      await writer.write(batchOf(columns, [[1]]));
+      return [connection, writer];
+    };
+    /** A reader in mid-read holds the file: a COMMIT waits for it. */
+    const read = async (): Promise<Cursor> => {
+      const cursor = await (
+        await open()
+      ).openCursor(
+        {
+          sql: 'WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s) SELECT s.i, b FROM s, kinds',
+          values: [],
+        },
+        { fetchSize: 10, signal: NEVER },
+      );
+      await cursor.next(NEVER);
+      return cursor;
+    };
+
+    it('that the engine refuses is told as not done, and can be given up', async () => {
+      const before = await count();
+      const [, writer] = await written();
+      const reader = await read();
+      await expect(writer.commit()).rejects.toMatchObject({ driverCode: 'SQLITE_BUSY', commitUnknown: false });
+      await writer.rollback();
+      await reader.close();
+      expect(await count()).toBe(before);
+    });
+
+    it('whose process ends meanwhile is neither done nor not done', async () => {
+      const [connection, writer] = await written();
+      const reader = await read();
+      const committing = writer.commit();
+      connection.destroy();
+      await expect(committing).rejects.toMatchObject({ commitUnknown: true });
+      await reader.close();
+    });
+
+    it('that is under way when the caller gives up is done all the same', async () => {
+      const before = BigInt(JSON.parse(await count()) as string);
+      const caller = new AbortController();
+      const [connection, writer] = await written(caller.signal);
+      const committing = writer.commit();
+      caller.abort();
+      await committing;
+      expect(await count()).toBe(`"${before + 1n}"`);
+      expect(connection.usable).toBe(false);
+    });
+  });
+
+  stopsAtEveryMoment(() => ({
+    connect: (signal) => SqliteConnection.open({ file, access: 'read', busyTimeoutMs: 200, recover: true }, signal),
+    endless: ENDLESS,
+    stream: 'WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s) SELECT i FROM s',
+    works: (connection) => Promise.resolve(isRunning((connection as SqliteConnection).pid)),
+  }));
 
   it('a missing file and one that is no database are connection failures, and no file is made', async () => {
     const missing = join(folder, 'missing.db');

@@ -1,59 +1,57 @@
 import { quoteIdentifier, type ColumnBatch, type ColumnVector } from '#libs/typesystem';
 
 import { cellText } from '../cell-text.js';
-import type { TableWriter, WriteTarget } from '../driver.js';
+import type { DriverFailure } from '../driver-failure.js';
+import type { WriteTarget } from '../driver.js';
+import { quoteTable } from '../quote-table.js';
+import type { WriteSteps } from '../transaction-writer.js';
 import type { SqliteConnection } from './connection.js';
 import type { SqliteValue } from './protocol.js';
 
-const NEVER = new AbortController().signal;
-
-/** A write-back as one transaction: BEGIN IMMEDIATE takes the write lock before the source is drained. */
-export class SqliteTableWriter implements TableWriter {
+/** A write-back's steps: BEGIN IMMEDIATE takes the write lock before the source is drained. */
+export class SqliteWriteSteps implements WriteSteps {
   readonly #connection: SqliteConnection;
+  readonly #target: WriteTarget;
+  readonly #table: string;
   readonly #insert: string;
-  readonly #batchRows: number;
-  readonly #signal: AbortSignal;
 
-  private constructor(connection: SqliteConnection, insert: string, batchRows: number, signal: AbortSignal) {
+  constructor(connection: SqliteConnection, target: WriteTarget) {
     this.#connection = connection;
-    this.#insert = insert;
-    this.#batchRows = batchRows;
-    this.#signal = signal;
+    this.#target = target;
+    this.#table = quoteTable('SQLITE', target.table);
+    const columns = target.columns.map(({ name }) => quoteIdentifier('SQLITE', name)).join(', ');
+    this.#insert = `INSERT INTO ${this.#table} (${columns}) VALUES (${target.columns.map(() => '?').join(', ')})`;
   }
 
-  static async begin(
-    connection: SqliteConnection,
-    target: WriteTarget,
-    signal: AbortSignal,
-  ): Promise<SqliteTableWriter> {
-    const quote = (name: string): string => quoteIdentifier('SQLITE', name);
-    const table = target.table.split('.').map(quote).join('.');
-    const columns = target.columns.map(({ name }) => quote(name)).join(', ');
-    const insert = `INSERT INTO ${table} (${columns}) VALUES (${target.columns.map(() => '?').join(', ')})`;
-    await connection.own('BEGIN IMMEDIATE', signal);
-    if (target.mode === 'replace') await connection.own(`DELETE FROM ${table}`, signal);
-    const writer = new SqliteTableWriter(connection, insert, target.batchRows, signal);
+  async begin(): Promise<void> {
+    await this.#connection.run('BEGIN IMMEDIATE');
+    if (this.#target.mode === 'replace') await this.#connection.run(`DELETE FROM ${this.#table}`);
     // No rows yet: a missing table or column is told before the source is drained.
-    await connection.ask({ op: 'insert', sql: insert, rows: [] }, signal);
-    return writer;
+    await this.#connection.insert(this.#insert, []);
   }
 
-  async write(batch: ColumnBatch): Promise<void> {
+  async insert(batch: ColumnBatch): Promise<void> {
+    const { batchRows } = this.#target;
     const cells = batch.vectors.map(cellValue);
-    for (let from = 0; from < batch.rowCount; from += this.#batchRows) {
-      const to = Math.min(from + this.#batchRows, batch.rowCount);
+    for (let from = 0; from < batch.rowCount; from += batchRows) {
+      const to = Math.min(from + batchRows, batch.rowCount);
       const rows: SqliteValue[][] = [];
       for (let row = from; row < to; row += 1) rows.push(cells.map((cell) => cell(row)));
-      await this.#connection.ask({ op: 'insert', sql: this.#insert, rows }, this.#signal);
+      await this.#connection.insert(this.#insert, rows);
     }
   }
 
   async commit(): Promise<void> {
-    await this.#connection.own('COMMIT', this.#signal);
+    await this.#connection.run('COMMIT');
   }
 
   async rollback(): Promise<void> {
-    if (this.#connection.usable) await this.#connection.own('ROLLBACK', NEVER);
+    await this.#connection.run('ROLLBACK');
+  }
+
+  /** What the engine itself says, such as "busy", is an answer; a process that ended gave none. */
+  mayHaveCommitted({ kind, driverCode }: DriverFailure): boolean {
+    return kind === 'connection' && driverCode === undefined;
   }
 }
 
