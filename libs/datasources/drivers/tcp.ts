@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-import { cancelled, DriverFailure, errnoOf } from './driver-failure.js';
+import { abortable, cancelled, DriverFailure, errnoOf } from './driver-failure.js';
 
 /** Resolves and judges a host right before it is dialled; the socket goes to exactly the address judged (04 §12). */
 export type AddressCheck = (host: string, port: number) => Promise<{ address: string }>;
@@ -14,19 +14,30 @@ export interface TcpTarget {
 /** Opens a TCP connection to the checked address; it ends with the signal. Rejects with DriverFailure. */
 export async function dialTcp(target: TcpTarget, check: AddressCheck, signal: AbortSignal): Promise<Socket> {
   if (signal.aborted) throw cancelled(signal);
-  const { address } = await check(target.host, target.port);
+  // Looking a name up takes its time too, and nothing ends it.
+  const { address } = await abortable(check(target.host, target.port), signal);
+  if (signal.aborted) throw cancelled(signal);
   const socket = connect({ host: address, port: target.port, noDelay: true, keepAlive: target.keepAlive });
   // Each wait listens for itself; an error between two waits would otherwise end the process.
   socket.on('error', () => undefined);
+  return await whileWanted(socket, signal, async () => {
+    await settled(socket, 'connect').catch((error: unknown) => {
+      throw asConnectionFailure(error);
+    });
+    return socket;
+  });
+}
+
+/** One step of getting connected over a socket: the signal ends the socket, and so does the step's own failure. */
+export async function whileWanted<T>(socket: Socket, signal: AbortSignal, step: () => Promise<T>): Promise<T> {
   const onAbort = (): void => void socket.destroy();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await settled(socket, 'connect');
-    return socket;
+    if (signal.aborted) throw cancelled(signal);
+    return await step();
   } catch (error) {
     socket.destroy();
-    if (signal.aborted) throw cancelled(signal);
-    throw asConnectionFailure(error);
+    throw signal.aborted ? cancelled(signal) : error;
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -1,4 +1,5 @@
 import { check } from '../../properties/jdbc-rules.js';
+import { abortable } from '../driver-failure.js';
 import { defineDriver, type DialectDriver } from '../dialect-driver.js';
 import { parseFileUrl } from '../file-url.js';
 import { DuckdbConnection } from './connection.js';
@@ -76,7 +77,23 @@ export function duckdbDriver(instances: DuckdbInstances, calls: NativeCalls): Di
           throw error;
         }
       };
-      return { connect: open, close: async () => (await kept)?.release() };
+      return {
+        connect: async (_access, signal) => {
+          // Others may wait for the same engine, so its opening goes on; a connection that comes too late is closed.
+          const opening = open();
+          try {
+            return await abortable(opening, signal);
+          } catch (error) {
+            if (signal.aborted)
+              opening.then(
+                (late) => late.close(),
+                () => undefined,
+              );
+            throw error;
+          }
+        },
+        close: async () => (await kept)?.release(),
+      };
     },
   });
 }

@@ -5,14 +5,21 @@ import { join } from 'node:path';
 
 import type { ColumnBatch } from '#libs/typesystem';
 
-import { cellOf, collect, NEVER, rowsOf } from '../driver.fixture.js';
-import type { WriteTarget } from '../driver.js';
 import type { ConnectionSource } from '../../pool/connection-source.js';
+import { stopsAtEveryMoment } from '../cancelling.fixture.js';
 import type { SourceLogin } from '../dialect-driver.js';
+import { batchOf, cellOf, collect, NEVER, rowsOf } from '../driver.fixture.js';
+import type { TableWriter, WriteTarget } from '../driver.js';
 import { DuckdbConnection } from './connection.js';
 import { duckdbDriver } from './duckdb.driver.js';
 import { DuckdbInstances, type DuckdbShare } from './instances.js';
 import { NativeCallGate } from './native-call-gate.js';
+
+/** What a file or a host would need; memory has neither. */
+const NO_CONTEXT = {
+  checkAddress: () => Promise.reject(new TypeError('no host')),
+  openableFile: () => Promise.reject(new TypeError('no file')),
+};
 
 describe('DuckDB', () => {
   let folder: string;
@@ -224,6 +231,73 @@ describe('DuckDB', () => {
     expect(await run('UPDATE counted SET i = i + 1 WHERE i > 2')).toBe(2);
     expect(await run('DELETE FROM counted WHERE i = CAST($1 AS INTEGER)', ['0'])).toBe(1);
     await expect(run('INSERT INTO nowhere VALUES (1)')).rejects.toMatchObject({ kind: 'missing_table' });
+  });
+
+  describe('COMMIT', () => {
+    const columns = [{ name: 'i', type: 'INTEGER' }] as const;
+    const written = async (signal: AbortSignal): Promise<TableWriter> => {
+      await run('CREATE OR REPLACE TABLE committed (i INT)');
+      const target: WriteTarget = { table: 'committed', mode: 'append', columns, batchRows: 10 };
+      const writer = await (await open()).beginWrite(target, { signal });
+      await writer.write(batchOf(columns, [[1]]));
+      return writer;
+    };
+    const count = async (): Promise<string> => await cellOf(await open(), 'SELECT count(*) FROM committed');
+
+    it('that is under way when the caller gives up is done all the same', async () => {
+      const caller = new AbortController();
+      const committing = (await written(caller.signal)).commit();
+      caller.abort();
+      await committing;
+      expect(await count()).toBe('"1"');
+    });
+
+    it('that nobody waits for any more is not begun', async () => {
+      const caller = new AbortController();
+      const writer = await written(caller.signal);
+      caller.abort();
+      await expect(writer.commit()).rejects.toMatchObject({ kind: 'cancelled', commitUnknown: false });
+      await writer.rollback();
+      expect(await count()).toBe('"0"');
+    });
+  });
+
+  describe('as a datasource in memory', () => {
+    let source: ConnectionSource;
+
+    beforeAll(() => {
+      const configured = duckdbDriver(instances, calls).configure('jdbc:duckdb::memory:', new Map());
+      if (!configured.ok) throw new TypeError('the URL is refused');
+      const login = { username: null, secret: null, credentialKind: 'none', isReadonly: false } as const;
+      source = configured.configured.source({ datasource: 'memory', ...login }, NO_CONTEXT);
+    });
+
+    afterAll(async () => await source.close());
+
+    it('a caller who gives up while the engine is busy waits no longer, and no connection stays behind', async () => {
+      const one = new NativeCallGate(1);
+      const busy = new DuckdbInstances({ memoryMb: 64, threads: 1, temporaryDirectory: folder }, one);
+      const configured = duckdbDriver(busy, one).configure('jdbc:duckdb:', new Map());
+      if (!configured.ok) throw new TypeError('the URL is refused');
+      const login = { username: null, secret: null, credentialKind: 'none', isReadonly: false } as const;
+      const waiting = configured.configured.source({ datasource: 'busy', ...login }, NO_CONTEXT);
+      let free!: () => void;
+      const held = one.run(() => new Promise<void>((resolve) => (free = resolve)));
+      const caller = new AbortController();
+      const connecting = waiting.connect('read', caller.signal);
+      caller.abort();
+      await expect(connecting).rejects.toMatchObject({ kind: 'cancelled' });
+      free();
+      await held;
+      await waiting.close();
+    });
+
+    stopsAtEveryMoment(() => ({
+      connect: (signal) => source.connect('read', signal),
+      endless: 'SELECT count(*) FROM range(1000000000000) a, range(1000000000000) b',
+      stream: 'SELECT range AS i FROM range(1000000000000)',
+      works: () => Promise.resolve(calls.running > 0),
+    }));
   });
 
   it('a file has one engine in this process, whoever shares it, and it closes with the last', async () => {

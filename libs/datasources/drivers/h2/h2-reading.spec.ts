@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { bindStatement, type TypedValue } from '#libs/typesystem';
 
 import { describeWithProgram } from '../../../../test/fixtures/programs.js';
+import { stopsAtEveryMoment } from '../cancelling.fixture.js';
 import { cellOf, collect, eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import type { H2Connection } from './connection.js';
 import { H2Bench } from './h2.fixture.js';
@@ -167,6 +168,13 @@ describeWithProgram('h2.jar', 'reading H2', (jar) => {
     expect(connection.usable).toBe(false);
     expect(await eventually(async () => (await bench.running()).length === 0)).toBe(true);
   });
+
+  stopsAtEveryMoment(() => ({
+    connect: (signal) => bench.connect(undefined, signal),
+    endless: LONG,
+    stream: 'SELECT a.n FROM many a, many b, many c',
+    works: async () => (await bench.running()).some((sql) => sql.includes('many') || sql === LONG),
+  }));
 
   it('ends a statement by its own clock when nobody is left to cancel', async () => {
     const reading = connection.openCursor({ sql: LONG, values: [] }, { fetchSize: 10, signal: NEVER, backstopMs: 200 });

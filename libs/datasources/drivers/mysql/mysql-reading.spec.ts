@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { bindStatement, type TypedValue } from '#libs/typesystem';
 
 import { describeWithProgram } from '../../../../test/fixtures/programs.js';
+import { stopsAtEveryMoment } from '../cancelling.fixture.js';
 import { cellOf, collect, eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import type { MysqlConnection } from './connection.js';
 import { MariadbBench } from './mysql.fixture.js';
@@ -268,6 +269,13 @@ describeWithProgram('mariadbd', 'reading MariaDB', (program) => {
     expect(await connection.reset()).toBe(true);
     expect(await cellOf(connection, 'SELECT 1')).toBe('1');
   });
+
+  stopsAtEveryMoment(() => ({
+    connect: (signal) => bench.connect(undefined, signal),
+    endless: 'SELECT count(*) FROM many a, many b, many c WHERE a.n * b.n % 7 = c.n % 11',
+    stream: 'SELECT a.n FROM many a, many b, many c',
+    works: async () => (await bench.running()).some((sql) => sql.includes('many')),
+  }));
 
   it('an empty result has columns and no rows', async () => {
     const { columns, rows } = await rowsOf(connection, 'SELECT n, NULL AS none FROM many WHERE FALSE');

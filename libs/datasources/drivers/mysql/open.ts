@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 import { cancelled, DriverFailure } from '../driver-failure.js';
-import { dialTcp, type AddressCheck } from '../tcp.js';
+import { dialTcp, whileWanted, type AddressCheck } from '../tcp.js';
 import { mysql2, type Mysql2 } from './client.js';
 import { Canceller } from './canceller.js';
 import { MysqlConnection } from './connection.js';
@@ -87,8 +87,6 @@ async function attempt(
   const library = await mysql2();
   const { host, port } = options.host;
   const socket = await dialTcp({ host, port, keepAlive: true }, check, signal);
-  const onAbort = (): void => void socket.destroy();
-  signal.addEventListener('abort', onAbort, { once: true });
   const raw = library.createConnection({
     stream: () => socket,
     host,
@@ -113,15 +111,18 @@ async function attempt(
   });
   const session = new MysqlSession(raw, library);
   try {
-    await new Promise<void>((resolve, reject) => {
-      raw.connect((error) => (error ? reject(loginFailure(error)) : resolve()));
-    });
+    await whileWanted(
+      socket,
+      signal,
+      () =>
+        new Promise<void>((resolve, reject) => {
+          raw.connect((error) => (error ? reject(loginFailure(error)) : resolve()));
+        }),
+    );
     return session;
   } catch (error) {
     session.destroy();
-    throw signal.aborted ? cancelled(signal) : error;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
+    throw error;
   }
 }
 

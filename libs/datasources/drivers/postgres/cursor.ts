@@ -159,6 +159,8 @@ export class PostgresCursor implements Cursor, MessageConsumer {
     this.#lent = undefined;
     const turn = signal.aborted ? this.#restOfSlice() : this.#slice.promise;
     await this.#connection.stoppable(turn, signal);
+    // What the connection's own end left behind is no news to who asked for it.
+    if (signal.aborted) throw cancelled(signal);
     const batch = this.#ready.shift();
     if (batch) {
       this.#lent = batch;

@@ -1,8 +1,8 @@
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-import { cancelled, DriverFailure } from '../driver-failure.js';
-import { asConnectionFailure, dialTcp, settled, type AddressCheck } from '../tcp.js';
+import { DriverFailure } from '../driver-failure.js';
+import { asConnectionFailure, dialTcp, settled, whileWanted, type AddressCheck } from '../tcp.js';
 
 /** libpq's words. `allow` behaves as `prefer`: encrypted wherever the server can. */
 export type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
@@ -22,17 +22,12 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 export async function dial(target: DialTarget, check: AddressCheck, signal: AbortSignal): Promise<Socket> {
   const { host, port, tcpKeepAlive: keepAlive } = target;
   const socket = await dialTcp({ host, port, keepAlive }, check, signal);
-  const onAbort = (): void => void socket.destroy();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return target.sslMode === 'disable' ? socket : await upgrade(socket, target);
-  } catch (error) {
-    socket.destroy();
-    if (signal.aborted) throw cancelled(signal);
-    throw asConnectionFailure(error);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+  if (target.sslMode === 'disable') return socket;
+  return await whileWanted(socket, signal, () =>
+    upgrade(socket, target).catch((error: unknown) => {
+      throw asConnectionFailure(error);
+    }),
+  );
 }
 
 async function upgrade(socket: Socket, target: DialTarget): Promise<Socket> {

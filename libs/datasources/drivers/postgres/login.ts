@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 
 import { Client } from 'pg';
 
-import { cancelled, DriverFailure, errnoOf } from '../driver-failure.js';
+import { DriverFailure, errnoOf } from '../driver-failure.js';
 import { dial, type DialTarget } from './dial.js';
-import { asConnectionFailure, type AddressCheck } from '../tcp.js';
+import { asConnectionFailure, whileWanted, type AddressCheck } from '../tcp.js';
 import { classify } from './messages.js';
 import { PostgresWire } from './wire.js';
 
@@ -52,16 +52,11 @@ export async function login(
     stream: () => presentAsNew(socket),
   }) as KeyedClient;
   client.on('error', () => undefined);
-  const onAbort = (): void => void socket.destroy();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    await client.connect();
-  } catch (error) {
-    socket.destroy();
-    throw signal.aborted ? cancelled(signal) : loginFailure(error);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+  await whileWanted(socket, signal, () =>
+    client.connect().catch((error: unknown) => {
+      throw loginFailure(error);
+    }),
+  );
   return { wire: new PostgresWire(socket), processId: client.processID ?? 0, secretKey: client.secretKey ?? 0 };
 }
 

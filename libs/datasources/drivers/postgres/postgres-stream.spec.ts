@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { encodeBatchRows } from '#libs/typesystem';
 
 import { DriverFailure } from '../driver-failure.js';
+import { stopsAtEveryMoment } from '../cancelling.fixture.js';
 import { collect, eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import type { PostgresConnection } from './connection.js';
 import { PostgresBench } from './postgres.fixture.js';
@@ -200,6 +201,13 @@ describe('streams and failures of PostgreSQL', () => {
     expect(await bench.running(watcher)).toEqual([]);
     expect(connection.usable).toBe(false);
   });
+
+  stopsAtEveryMoment(() => ({
+    connect: (signal) => bench.connect(undefined, signal),
+    endless: 'SELECT count(*) FROM slow_source a, slow_source b, slow_source c',
+    stream: 'SELECT a.i FROM slow_source a, slow_source b, slow_source c',
+    works: async () => (await bench.running(watcher)).some((sql) => sql.includes('slow_source a')),
+  }));
 
   it('aborting while a DML waits for a lock stops it, and nothing is written', async () => {
     const holder = await bench.connect();
