@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { KeepAliveClient, type Exchange } from '../../bench/load/keep-alive-client.js';
 import { DEBUGGED, heapAfterCollection } from '../fixtures/heap.js';
-import { Deployment } from '../fixtures/deployment.js';
 import { ACCEPT } from '../fixtures/mcp.js';
+import { McpScene } from '../fixtures/mcp-scene.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 
 const CALLS = 10_000;
@@ -10,44 +10,85 @@ const CLIENTS = 8;
 /** A kilobyte kept of each call would be ten. */
 const MOST_MB = 8;
 
+/** Half of what is sent are calls of tools that do their work; two of them look into the database, far apart. */
+const MIXED = [
+  ['tools/call', 'sql_probe', { name: 'shop', sql: 'SELECT region, count(*) FROM orders WHERE id > :least GROUP BY region', parameters: { least: { type: 'INTEGER', value: 1 } } }],
+  ['ping'],
+  ['tools/call', 'datasources_list', {}],
+  ['ping'],
+  ['tools/call', 'semantics_list', { datasource: 'shop', table: 'orders' }],
+  ['ping'],
+  ['tools/call', 'pipelines_list', { q: 'shop' }],
+  ['tools/list'],
+  ['tools/call', 'docs_list', {}],
+  ['ping'],
+  ['tools/call', 'datasources_preview_rows', { name: 'shop', table: 'orders', limit: 2 }],
+  ['ping'],
+  ['tools/call', 'datasources_get', { name: 'shop' }],
+  ['ping'],
+  ['tools/call', 'templates_get', { id: 'shop/orders.sql' }],
+  ['ping'],
+  ['tools/call', 'executions_list', {}],
+  ['resources/templates/list'],
+  ['tools/call', 'datasources_get', { name: 'nowhere' }],
+  ['ping'],
+] as const; // prettier-ignore
+
 describeWithProgram('redis-server', 'a server of tools', (redis) => {
-  let deployment: Deployment;
+  let scene: McpScene;
 
   beforeAll(async () => {
-    deployment = await Deployment.start({ redis, env: DEBUGGED });
+    scene = await McpScene.start({ redis, env: DEBUGGED });
+    const template = {
+      id: 'shop/orders.sql',
+      display_name: 'x',
+      description: '',
+      dialect: 'POSTGRES',
+      body: 'SELECT 1',
+    };
+    await scene.tool('templates_create', { ...template, confirm_new_root: true });
+    const fact = {
+      scope: 'DATASOURCE',
+      datasource: 'shop',
+      kind: 'grain',
+      fact: 'one row per order',
+      refs: [{ table: 'orders' }],
+    };
+    await scene.tool('semantics_record', fact);
   }, 90_000);
 
-  afterAll(async () => await deployment?.stop());
+  afterAll(async () => await scene?.stop());
 
-  it(`keeps nothing of ${CALLS} calls that stand for themselves`, async () => {
-    const { server, authorKey } = deployment;
+  it(`keeps nothing of ${CALLS} calls that stand for themselves, half of them tools at work`, async () => {
+    const { server } = scene.deployment;
     const client = new KeepAliveClient(server.baseUrl, CLIENTS);
-    const call = (method: string, params?: object): Exchange => ({
+    const exchanges = MIXED.map(([method, name, given]): Exchange => ({
       method: 'POST',
       path: '/mcp',
-      headers: { 'DP-API-Key': authorKey, 'Content-Type': 'application/json', ...ACCEPT },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-    const tool = (name: string) => call('tools/call', { name, arguments: {} });
-    // Mostly what costs nothing beside the protocol: what is kept of a call is kept of any.
-    const mixed = [
-      tool('docs_list'),
-      tool('nope'),
-      call('tools/list'),
-      ...Array.from({ length: 37 }, () => call('ping')),
-    ];
+      headers: { 'DP-API-Key': scene.key, 'Content-Type': 'application/json', ...ACCEPT },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: name === undefined ? undefined : { name, arguments: given } }),
+    })); // prettier-ignore
+    const done = new Map<string, number>();
     const soak = async (calls: number): Promise<void> => {
       let next = 0;
       const one = async (): Promise<void> => {
-        while (next < calls) await client.send(mixed[next++ % mixed.length]!);
+        while (next < calls) {
+          const at = next++ % MIXED.length;
+          const text = await client.send(exchanges[at]!);
+          if (/"isError":false/.test(text)) done.set(MIXED[at]![1]!, (done.get(MIXED[at]![1]!) ?? 0) + 1);
+        }
       };
       await Promise.all(Array.from({ length: CLIENTS }, one));
     };
     await soak(CALLS / 10);
     const before = await heapAfterCollection(server);
+    done.clear();
     await soak(CALLS);
     const kept = (await heapAfterCollection(server)) - before;
     client.close();
     expect(kept).toBeLessThan(MOST_MB);
+    // Nine kinds of tools, each with a result; the tenth call is refused each time.
+    const share = CALLS / MIXED.length;
+    expect([done.size, [...done].filter(([, times]) => times < share * 0.5)]).toEqual([9, []]);
   }, 120_000);
 });

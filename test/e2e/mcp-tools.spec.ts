@@ -190,6 +190,33 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     expect((await scene.refusal('executions_get_result', { execution_id: value.execution_id, format: 'arrow' })).code).toBe('result.format_unsupported');
   }); // prettier-ignore
 
+    it('whose page is over 1 MiB comes as a link, for the keys of its workspace alone', async () => {
+    const body = "SELECT i AS id, repeat('x', 1500) AS pad FROM generate_series(1, 3000) i ORDER BY i";
+    await scene.tool('templates_create', { id: 'shop/wide.sql', display_name: 'x', description: '', dialect: 'POSTGRES', body });
+    const { id } = await scene.tool('pipelines_create', {
+      name: 'shop/wide', display_name: 'Wide', nodes: [{ id: 'read', type: 'DQL', source: 'shop', template: { id: 'shop/wide.sql', version: 1 } }],
+    });
+    const run = await scene.tool('pipelines_execute', { id });
+    expect([run.rows_omitted, run.rows, run.has_more, String(run.total_rows)]).toEqual([true, [], true, '3000']);
+    const link = await scene.tool('executions_get_result', { execution_id: run.execution_id, limit: 100_000 });
+    expect(link).toEqual({ result_url: expect.stringContaining(run.execution_id), expires_at: expect.any(String), format: 'json', total_rows: expect.anything(), reason: 'payload_exceeds_inline_cap' });
+    const path = (url: string) => url.slice(url.indexOf('/api/v1/'));
+    await scene.deployment.admin.data('POST', '/api/v1/workspaces', { name: 'away', display_name: 'Away' });
+    const away = scene.deployment.admin.in('away');
+    const { key: foreign } = await away.data('POST', '/api/v1/auth/api-keys', { name: 'foreign', scopes: ['author'] });
+    const { baseUrl } = scene.deployment.server;
+    for (const url of [link.result_url, run.result_url]) {
+      const { rows } = await scene.agent.data('GET', path(url));
+      expect([rows.length >= 1000, rows[0][1]]).toEqual([true, 'x'.repeat(1500)]);
+      const refused = await ApiClient.withKey(baseUrl, foreign).call('GET', path(url));
+      expect([refused.status, refused.body.error.code, refused.text.includes('xxx')]).toEqual([404, 'result.execution_not_found', false]);
+      expect((await new ApiClient(baseUrl).call('GET', path(url))).status).toBe(401);
+    }
+    expect((await scene.agent.data('GET', path(link.result_url))).rows).toHaveLength(3000);
+    // What fits is given here, up to the same mark.
+    expect((await scene.tool('executions_get_result', { execution_id: run.execution_id, limit: 600 })).rows).toHaveLength(600);
+  }); // prettier-ignore
+
     it('that fails tells the node, the SQL and the run', async () => {
     const body = 'SELECT 1 / (length(:region) - 5) AS x';
     await scene.tool('templates_create', { id: 'shop/fails.sql', display_name: 'x', description: '', dialect: 'POSTGRES', body });
@@ -335,7 +362,24 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
       for (const uri of uris.filter((_uri, at) => at % 20 === 0 || at > uris.length - 4)) {
         expect((await scene.client.readResource({ uri })).contents[0]?.uri).toBe(uri);
       }
-      const run = uris.at(-1)!;
+      // Runs of the last day are listed; what is older is still read by its name.
+      const old = uris.at(-1)!;
+      const moved = `UPDATE pipeline_executions SET started_at = NOW() - $2::interval WHERE execution_id = $1 RETURNING 1`;
+      const listed = async () => {
+        const all: string[] = [];
+        for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+          const page = await scene.client.listResources({ cursor });
+          all.push(...page.resources.map(({ uri }) => uri));
+          cursor = page.nextCursor;
+        }
+        return all;
+      };
+      for (const [age, shown] of [['23 hours 59 minutes', true], ['24 hours 1 minute', false]] as const) {
+        expect(await scene.deployment.metadata(moved, [old.split('/').at(-1), age])).toHaveLength(1);
+        expect([age, (await listed()).includes(old)]).toEqual([age, shown]);
+        expect((await scene.client.readResource({ uri: old })).contents[0]?.uri).toBe(old);
+      }
+      const run = old;
       const [events] = (await scene.client.readResource({ uri: `${run}/events` })).contents as unknown as [{ text: string }];
       expect(JSON.parse(events.text).events[0].event).toBe('execution_started');
       const [declared] = (await scene.client.readResource({ uri: `datapipelines://pipelines/${pipelineId}/parameters` })).contents as unknown as [{ text: string }];

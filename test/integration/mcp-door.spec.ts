@@ -193,18 +193,20 @@ describe('the official client', () => {
 });
 
 describe('arguments', () => {
+  const ID = '01900000-0000-7000-8000-000000000000';
   it.each([
     [{ pid: 'x' }, '“id” is required', 'has no argument “pid”'],
     [{ id: 7 }, '“id” must be a text; you sent a number.'],
-    [{ id: 'x', version: '1' }, '“version” must be a whole number; you sent a text.'],
-    [{ id: 'x', version: 1.5 }, '“version” must be a whole number'],
-    [{ id: 'x', version: 0 }, '“version” must be at least 1.'],
-    [{ id: 'x', version: null }, '“version” is null. Leave it out instead.'],
-    [{ id: 'x', versoin: 1 }, 'Did you mean “version”?'],
+    [{ id: 'sales/daily/orders' }, '“id” must be a UUID: Id of the pipeline (a UUID), as pipelines_list gives it beside the name.'],
+    [{ id: ID, version: '1' }, '“version” must be a whole number; you sent a text.'],
+    [{ id: ID, version: 1.5 }, '“version” must be a whole number'],
+    [{ id: ID, version: 0 }, '“version” must be at least 1.'],
+    [{ id: ID, version: null }, '“version” is null. Leave it out instead.'],
+    [{ id: ID, versoin: 1 }, 'Did you mean “version”?'],
     [{ id: ['x'] }, '“id” must be a text; you sent a list.'],
     ['x', '“arguments” must be an object; you sent a text.'],
     [['x'], '“arguments” must be an object; you sent a list.'],
-    [{ __proto__x: 1, constructor: 2, id: 'x' }, 'has no argument “constructor”'],
+    [{ __proto__x: 1, constructor: 2, id: ID }, 'has no argument “constructor”'],
   ])('%j: the message says what to change', async (args, ...sentences) => {
     const { status, rpcError } = await callTool(agent, 'pipelines_get', args);
     expect([status, rpcError?.code]).toEqual([200, '-32602']);
@@ -212,6 +214,22 @@ describe('arguments', () => {
       expect(rpcError?.message).toContain(sentence);
     }
   }); // prettier-ignore
+
+  it.each([
+    ['semantics_record', { scope: 'DATASOURCE', datasource: 'x', kind: 'unit', fact: 'amounts are cents', refs: ['orders.amount'] }, '“refs[0]” must be an object. “refs” is: What it is about: {schema?, table, column?}'],
+    ['datasources_preview_rows', { name: 'x', table: 'y', order_by: ['day'] }, '“order_by[0]” must be an object. “order_by” is: Columns to sort by, in order: {column, direction?: ASC|DESC}.'],
+    ['datasources_preview_rows', { name: 'x', table: 'y', order_by: [{ direction: 'ASC' }] }, '“order_by[0]” must have “column”. “order_by” is: '],
+    ['pipelines_create', { name: 'a/b', display_name: 'x', nodes: ['read'] }, '“nodes[0]” must be an object. “nodes” is: The nodes of the graph: {id, type: DQL'],
+  ])('%s: what is wrong inside an argument is told with its whole form', async (name, args, sentence) => {
+    expect((await callTool(agent, name, args)).rpcError?.message).toContain(sentence);
+  }); // prettier-ignore
+
+  it.each(['pipelines_release', 'pipeline_promote', 'api_key_create', 'users_list', 'workspace_add_member', 'semantics_verify', 'datasource_grant'])(
+    '%s: who looks for what only people do is told so, not sent to another tool', async (name) => {
+      const { rpcError } = await callTool(agent, name, {});
+      expect([rpcError?.code, rpcError?.message]).toEqual(['-32602', expect.stringMatching(/^There is no tool “\w+”\. Releasing, promoting, .* are for people, in the console: tell the user what is ready\.$/)]);
+    },
+  ); // prettier-ignore
 
   it('a list of a million wrong items costs one sentence', async () => {
     const nodes = Array.from({ length: 400_000 }, () => 1);

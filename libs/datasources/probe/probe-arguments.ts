@@ -42,6 +42,21 @@ export function parameterArguments(given: JsonObject | undefined): Map<string, T
 const MAX_DECIMAL_PRECISION = 15;
 const MEMBERS = new Set(['type', 'precision', 'scale', 'value']);
 
+/** A value of each type as JSON writes it. */
+const FORMS: Readonly<Record<ColumnType['type'], string>> = {
+  NULL: 'null',
+  BOOLEAN: 'true',
+  INTEGER: '42',
+  BIGINTEGER: '"9007199254740993"',
+  DECIMAL: '12.5',
+  BIGDECIMAL: '"0.10"',
+  STRING: '"text"',
+  BINARY: '"aGVsbG8=" in base64',
+  DATE: '"2026-03-01"',
+  TIME: '"07:05:09"',
+  TIMESTAMP: '"2026-03-01T07:05:09Z"',
+};
+
 function parameterArgument(name: string, parameter: JsonValue | undefined): TypedValue {
   if (!isContextKey(name)) {
     throw refusedArgument(
@@ -66,7 +81,9 @@ function parameterArgument(name: string, parameter: JsonValue | undefined): Type
   throw refusedArgument(
     field,
     constraint ? 'bounds' : 'form',
-    `“${field}.value” ${constraint ? 'is beyond the bounds' : 'does not have the form'} of ${type.type}.`,
+    constraint
+      ? `“${field}.value” is beyond the bounds of ${type.type}.`
+      : `“${field}.value” does not have the form of ${type.type}, such as ${FORMS[type.type]}.`,
   );
 }
 

@@ -40,6 +40,8 @@ describe('first rows and statistics of a table', () => {
       const work = by('total_cent');
       expect(await refusal(work)).toMatchObject({ details: { field: 'order_by.0.column', reason: 'unknown_column' } });
       await expect(work).rejects.toThrow(/Did you mean “total_cents”/);
+      // Where none is near, all there are.
+      await expect(by('delayed')).rejects.toThrow(/names no column of the table\. It has: id, .*total_cents.*\.$/);
       expect((await refusal(by('1, (SELECT 1)'))).details).toMatchObject({ reason: 'unknown_column' });
       expect((await refusal(by('id', 'ASC; DROP TABLE orders'))).details).toMatchObject({
         field: 'order_by.0.direction',

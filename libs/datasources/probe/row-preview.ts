@@ -75,8 +75,15 @@ function sortedBy(
   const names = columns.map(({ name }) => name);
   if (names.includes(column)) return `${quoteIdentifier(dialect, column)} ${direction}`;
   const suggestion = nearest(String(column), names);
-  const meant = suggestion === undefined ? '' : ` Did you mean “${suggestion}”?`;
+  const meant = suggestion === undefined ? ` It has: ${someOf(names)}.` : ` Did you mean “${suggestion}”?`;
   throw refusedArgument(`${field}.column`, 'unknown_column', `“${field}.column” names no column of the table.${meant}`);
+}
+
+const NAMES_SHOWN = 20;
+
+function someOf(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN).join(', ');
+  return names.length > NAMES_SHOWN ? `${shown} and ${names.length - NAMES_SHOWN} more` : shown;
 }
 
 function previewSql(

@@ -81,6 +81,19 @@ describe('a probe', () => {
     expect(String(await work.catch((error: Error) => error.message))).not.toContain('planted-secret');
   });
 
+  it.each([
+    ['DATE', '"01/02/2026"', 'such as "2026-03-01"'],
+    ['TIME', '"noon"', 'such as "07:05:09"'],
+    ['TIMESTAMP', '"yesterday"', 'such as "2026-03-01T07:05:09Z"'],
+    ['INTEGER', '"many"', 'such as 42'],
+    ['BINARY', '"*"', 'such as "aGVsbG8=" in base64'],
+    ['BOOLEAN', '"perhaps"', 'such as true'],
+  ])('shows the form of a %s to who sends %s', async (type, value, form) => {
+    const supplied = parameters(`{"who":{"type":"${type}","value":${value}}}`);
+    const work = probe('pg', 'SELECT :who', { parameters: supplied });
+    await expect(work).rejects.toThrow(`“parameters.who.value” does not have the form of ${type}, ${form}.`);
+  });
+
   it('binds the typed NULL and exact numbers', async () => {
     const supplied = parameters(
       '{"a":{"type":"STRING","value":null},"b":{"type":"BIGINTEGER","value":"9007199254740993"}}',

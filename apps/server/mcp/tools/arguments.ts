@@ -29,6 +29,8 @@ export function text(description: string, rules: { maxLength?: number; minLength
   return { schema: { type: 'string', description, ...rules }, read: asText };
 }
 
+const UUID_PATTERN = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
+
 /** Longer than any name or id that there is; refusals repeat what was asked for, and must stay short. */
 const MAX_NAME_CHARS = 300;
 
@@ -39,6 +41,14 @@ export function named(description: string): Argument<string> {
 
 /** The id of a row, in the form in which it is compared. */
 export function rowId(description: string): Argument<string> {
+  return {
+    schema: { type: 'string', description, pattern: UUID_PATTERN },
+    read: (value) => canonicalId(asText(value)),
+  };
+}
+
+/** What may be named by its id as well as by its name. */
+export function idOrName(description: string): Argument<string> {
   return { ...named(description), read: (value) => canonicalId(asText(value)) };
 }
 

@@ -55,7 +55,7 @@ describe('arguments of every tool', () => {
   it('keep the digits of numbers inside documents, and read whole numbers as numbers', () => {
     const update = DECLARATIONS.find(({ name }) => name === 'pipelines_update')!;
     const text =
-      '{"id":"x","expected_hash":"h","name":"a/b","display_name":"b","nodes":[{"n":1.10,"big":9007199254740993}]}';
+      '{"id":"01900000-0000-7000-8000-000000000000","expected_hash":"h","name":"a/b","display_name":"b","nodes":[{"n":1.10,"big":9007199254740993}]}';
     const { nodes } = readArguments(update, readJson(text));
     expect(writeJson(nodes)).toBe('[{"n":1.10,"big":9007199254740993}]');
     const list = DECLARATIONS.find(({ name }) => name === 'pipelines_list')!;

@@ -62,8 +62,8 @@ function refusal(declaration: ToolDeclaration, problems: readonly Problem[]): Rp
   });
 }
 
-function missing(argument: string, { schema }: Argument<unknown>): string {
-  return `“${argument}” is required: ${String(schema['description'])}`;
+function missing(argument: string, rule: Argument<unknown>): string {
+  return `“${argument}” is required: ${whatItIs(rule)}`;
 }
 
 function unknown(argument: string, tool: string, known: readonly string[]): Problem {
@@ -80,7 +80,15 @@ function defect(argument: string, rule: Argument<unknown>, value: JsonValue): st
   if (value === null && isOptional(rule)) return `“${argument}” is null. Leave it out instead.`;
   const error = (validate.errors ?? [])[0] as ErrorObject;
   const place = `“${argument}${placeOf(error.instancePath)}”`;
-  return `${place} ${sentence(error, rule, error.instancePath === '' ? value : undefined)}`;
+  const told = `${place} ${sentence(error, rule, error.instancePath === '' ? value : undefined)}`;
+  // What stands inside is told with the form of the whole: its members have no names in the list of arguments.
+  return error.instancePath === '' && error.keyword !== 'required'
+    ? told
+    : `${told} “${argument}” is: ${whatItIs(rule)}`;
+}
+
+function whatItIs({ schema }: Argument<unknown>): string {
+  return String(schema['description']);
 }
 
 /** `/3/name` as `[3].name`. */
@@ -129,7 +137,9 @@ function sentence({ keyword, params }: ErrorObject, rule: Argument<unknown>, val
       return `must have “${String(rules['missingProperty'])}”.`;
     case 'additionalProperties':
       return `has no member “${String(rules['additionalProperty']).slice(0, 64)}”.`;
+    case 'pattern':
+      return `must be a UUID: ${whatItIs(rule)}`;
     default:
-      return `does not fit: ${String(rule.schema['description'])}`;
+      return `does not fit: ${whatItIs(rule)}`;
   }
 }

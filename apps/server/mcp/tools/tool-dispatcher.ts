@@ -99,8 +99,14 @@ function mark(record: CallRecord, outcome: CallOutcome, code?: string): void {
   if (code !== undefined) record.code = code;
 }
 
+/** What agents look for after their work, and no tool does. */
+const FOR_PEOPLE = /release|promot|grant|revoke|verify|discard|restore|member|user|key|secret|password|deploy|approve/i;
+const NOT_FOR_TOOLS =
+  'Releasing, promoting, verifying facts, granting, members and keys are for people, in the console: tell the user what is ready.';
+
 function unknownTool(name: string): RpcError {
   const shown = shownName(name);
+  if (FOR_PEOPLE.test(name)) return invalidParams(`There is no tool “${shown}”. ${NOT_FOR_TOOLS}`, { tool: shown });
   const meant = nearestTool(name);
   const hint = meant === undefined ? 'tools/list names them all.' : `Did you mean “${meant}”?`;
   return invalidParams(`There is no tool “${shown}”. ${hint}`, { tool: shown });

@@ -16,7 +16,7 @@ export class CalculatorTools implements ToolFamily {
       const kinds = CALCULATORS.map((each) => each.kind);
       const meant = nearest(kind, kinds);
       throw new PenstockError('request.not_found', {
-        message: `There is no calculator ${quoteForMessage(kind)}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
+        message: `There is no calculator ${quoteForMessage(kind)}.${meant === undefined ? ` There are: ${kinds.join(', ')}.` : ` Did you mean "${meant}"?`}`,
         details: { allowed: kinds },
       });
     }),

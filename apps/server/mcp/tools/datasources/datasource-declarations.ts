@@ -111,7 +111,7 @@ export const DATASOURCE_TOOLS = {
     name: 'datasources_get_tables',
     title: 'List the tables of a datasource',
     description:
-      'Tables and views of one namespace, or of all when none is given, at most 2,000, read live from the catalog, each with the facts recorded about it.',
+      'Tables and views of one namespace, or of all when none is given, at most 2,000, read live from the catalog, each with the facts recorded about it. A namespace that does not exist has no tables.',
     operation: 'datasource.introspect',
     arguments: { name, namespace: within, schema },
     result: result(
@@ -231,7 +231,7 @@ export const DATASOURCE_TOOLS = {
     name: 'sql_probe',
     title: 'Run one reading statement',
     description:
-      'Runs one SELECT or WITH on a datasource in a read-only transaction and shows its first rows and, where the dialect has one, its plan. Anything that could write is refused. Bind values as :name through "parameters". For staged tables use pipelines_execute_node or a run.',
+      'Runs one SELECT or WITH on a datasource in a read-only transaction and shows its first rows and, where the dialect has one, its plan. Anything that could write is refused. Bind values as :name through "parameters". Staged tables ("tempdb") exist only inside a run: for those use pipelines_execute.',
     operation: 'datasource.probe',
     arguments: {
       name,

@@ -1,4 +1,4 @@
-import { named, optional, rowId, text, whole } from '../arguments.js';
+import { idOrName, named, optional, text, whole } from '../arguments.js';
 import { list, listResult, result, STAMPS, TEXT, WHOLE, YES_OR_NO } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
@@ -30,7 +30,7 @@ export const ENDPOINT_TOOLS = {
     operation: 'endpoint.publish',
     arguments: {
       path,
-      pipeline: rowId('Id (a UUID) or full name of the pipeline.'),
+      pipeline: idOrName('Id (a UUID) or full name of the pipeline.'),
       timeout_seconds: optional(
         whole('Seconds a caller waits before the answer becomes a link to the running result.'),
       ),

@@ -80,7 +80,7 @@ export const EXECUTION_TOOLS = {
     name: 'executions_get_result',
     title: 'Read rows of a result',
     description:
-      'A page of the rows of a successful run. Rows are kept for a while after the run (expires_at). A page over 1 MiB, and any format but json, is answered with a result_url to fetch with the same key instead.',
+      'A page of the rows of a successful run. Rows are kept for a while after the run (expires_at). A page over 1 MiB, and any format but json, is answered with a result_url to fetch by GET with the same key in DP-API-Key; one that begins with "/" is a path of this server.',
     operation: 'execution.result.read',
     arguments: {
       execution_id,
@@ -126,7 +126,7 @@ export const TRIAL_TOOLS = {
       'Runs one SQL node of a version by itself on its datasource and shows up to 50 rows; nothing is staged or kept. Required parameters without a value get a stand-in, named in sampled_parameters. A DML or DDL node really runs, and needs every value. Nodes on tempdb run only inside a whole run.',
     operation: 'pipeline.execute_node',
     arguments: {
-      pipeline_id: rowId('Id of the pipeline (a UUID).'),
+      pipeline_id: rowId('Id of the pipeline (a UUID), as pipelines_list gives it beside the name.'),
       node_id: named('Id of the node in the document.'),
       version: optional(whole('Exactly this version; leave it out for the working version.', { minimum: 1 })),
       parameters: optional(object('Values by the name of the declared parameter.')),

@@ -16,7 +16,7 @@ import {
 } from '../result-schemas.js';
 import { declare } from '../tool.js';
 
-const id = rowId('Id of the pipeline (a UUID), as pipelines_list gives it.');
+const id = rowId('Id of the pipeline (a UUID), as pipelines_list gives it beside the name.');
 const version = optional(
   whole('Exactly this version; leave it out for the working version (the draft, else the current release).', {
     minimum: 1,
@@ -72,7 +72,7 @@ export const PIPELINE_TOOLS = {
       'Pipelines of the workspace with their working version. With "prefix" (even an empty one) it shows one level of the folder tree: its folders with how many pipelines each holds, and the pipelines that stand in it; the other filters then do not count.',
     operation: 'pipeline.read',
     arguments: {
-      owner: optional(rowId('Id of the user who made them.')),
+      owner: optional(rowId('Id (a UUID) of the user who made them.')),
       datasource: optional(named('Name of a datasource that the working version reads or writes.')),
       q: optional(text('Part of the path, the title or the description, in any case.')),
       prefix: optional(named('Folder path such as "sales/daily"; empty for the top level.')),
@@ -198,7 +198,7 @@ export const CHECK_TOOLS = {
     name: 'pipelines_run_checks',
     title: 'Run the checks of a pipeline',
     description:
-      'Runs every declared check of a version now, read-only, and keeps each run in the history. A check that cannot be judged has the verdict "error" and a message.',
+      'Runs every declared check of a version now, read-only, and keeps each run in the history. A check that cannot be judged has the verdict "error" and a message. No runs at all means that the version declares no checks.',
     operation: 'pipeline.run_checks',
     arguments: { id, version, parameters },
     result: result(

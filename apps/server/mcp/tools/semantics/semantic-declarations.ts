@@ -59,7 +59,7 @@ export const SEMANTIC_TOOLS = {
       ),
       source_pipeline_id: optional(rowId('Id of the pipeline it was learned from (a UUID).')),
       source_version: optional(whole('Version of that pipeline.', { minimum: 1 })),
-      supersedes: optional(rowId('Id of the fact that this one replaces.')),
+      supersedes: optional(rowId('Id (a UUID) of the fact that this one replaces.')),
     },
     result: result({ ...fact, refs_added: list(OBJECT) }, 'id', 'fact', 'trust'),
     target: 'datasource',

@@ -23,7 +23,7 @@ const version = optional(
   }),
 );
 const dialect = word(
-  'Dialect the SQL is written for; a node can use it on datasources of this dialect. "DUCKDB" for nodes whose source is tempdb.',
+  'Dialect the SQL is written for, needed for a new template; a node can use it on datasources of this dialect. "DUCKDB" for nodes whose source is tempdb.',
   DIALECTS,
 );
 
