@@ -3,6 +3,7 @@ import { datasourceCodes } from './catalogue/datasource.js';
 import { deliveryCodes } from './catalogue/delivery.js';
 import type { CatalogueEntry } from './catalogue/entry.js';
 import { executionCodes } from './catalogue/execution.js';
+import { GRAPHQL_PROTOCOL_CODES } from './catalogue/graphql-protocol.js';
 import { pipelineCompositionCodes } from './catalogue/pipeline-composition.js';
 import { pipelineDocumentCodes } from './catalogue/pipeline-document.js';
 import { pipelineLifecycleCodes } from './catalogue/pipeline-lifecycle.js';
@@ -12,6 +13,7 @@ import { templateCodes } from './catalogue/template.js';
 import { workspaceCodes } from './catalogue/workspace.js';
 
 export type { CatalogueEntry } from './catalogue/entry.js';
+export { GRAPHQL_PROTOCOL_CODES } from './catalogue/graphql-protocol.js';
 
 /**
  * Every code a client, an event or a log may carry. One table decides status and texts for all doors,
@@ -44,6 +46,12 @@ export const CATALOGUE_SECTIONS: readonly { title: string; codes: Readonly<Recor
   { title: 'Results and published endpoints', codes: deliveryCodes },
   { title: 'Datasources, lake tables, learned facts', codes: datasourceCodes },
   { title: 'Playbooks and tasks', codes: playbookCodes },
+];
+
+/** What the reference shows: our table, and what GraphQL says in its own words. */
+export const REFERENCE_SECTIONS: typeof CATALOGUE_SECTIONS = [
+  ...CATALOGUE_SECTIONS,
+  { title: 'The GraphQL protocol', codes: GRAPHQL_PROTOCOL_CODES },
 ];
 
 export type ErrorCode = keyof typeof catalogue;

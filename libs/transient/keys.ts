@@ -13,6 +13,7 @@ export const keys = {
   ghost: (subject: string) => `dp:auth:ghost:${subject}`,
   usedOnce: (subject: string) => `dp:auth:used:${subject}`,
   lastWorkspace: (userId: string) => `dp:ws:last:${userId}`,
+  document: (sha256: string) => `dp:apq:${sha256}`,
   /** What each server last said of itself, by its id. */
   instances: 'dp:instances',
   /** Without the window's number, which the store's clock decides. */

@@ -207,6 +207,11 @@ export abstract class TransientStore {
   ): Promise<void>;
   abstract lastWorkspace(userId: string, signal?: AbortSignal): Promise<string | undefined>;
 
+  // Persisted operations of GraphQL (03 §12)
+  /** Keeps a document under the SHA-256 of its text. */
+  abstract keepDocument(sha256: string, document: string, ttlSeconds: number, signal?: AbortSignal): Promise<void>;
+  abstract keptDocument(sha256: string, signal?: AbortSignal): Promise<string | undefined>;
+
   // Signs of life of the servers themselves
   /** Says that a server lives, and what it says of itself. Forgotten by `instances` after `keepSeconds`. */
   abstract beatInstance(instanceId: string, state: string, keepSeconds: number, signal?: AbortSignal): Promise<void>;

@@ -10,6 +10,8 @@ import { Operation } from '../http/operation.decorator.js';
 import { contextOf } from '../http/request-context.js';
 import { GraphqlEngine, type GraphqlAnswer } from './engine/graphql-engine.js';
 import { operationRequest } from './graphql-request.js';
+import type { AdmittedOperation, OperationRequest, RefusedOperation } from './limits/operation-gate.js';
+import { PersistedOperations } from './persisted/persisted-operations.js';
 import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
 import { z } from 'zod';
 import { Describe, raw, redirection } from '../http/describe.decorator.js';
@@ -19,6 +21,10 @@ const PAGE = join(import.meta.dirname, '../../../graphiql/index.html');
 const RESPONSE_TYPES = ['application/graphql-response+json', 'application/json'];
 const EVENT_STREAM = 'text/event-stream';
 const COST_PER_REQUEST = 100;
+/** The hash of a document that the server was given before, instead of the document. */
+const PERSISTED = z.looseObject({
+  persistedQuery: z.looseObject({ version: z.literal(1), sha256Hash: z.string() }).optional(),
+});
 
 /**
  * The GraphQL door (03 §12). `reference.read` is what every person and every user key may do: keys of other kinds stop
@@ -31,6 +37,7 @@ export class GraphqlController {
   constructor(
     private readonly engine: GraphqlEngine,
     private readonly subscriptions: SubscriptionStreams,
+    private readonly persisted: PersistedOperations,
     configuration: Configuration,
   ) {
     this.#hasPage = configuration.get('datapipelines.graphql.graphiql');
@@ -39,43 +46,63 @@ export class GraphqlController {
   @Post()
   @Operation('reference.read')
   @Describe('Run one GraphQL query or mutation.', {
-    body: z.looseObject({ query: z.string().optional(), variables: z.unknown(), operationName: z.string().nullish() }),
+    body: z.looseObject({
+      query: z.string().optional(),
+      variables: z.unknown(),
+      operationName: z.string().nullish(),
+      extensions: PERSISTED.optional(),
+    }),
     answers: { 200: raw('application/graphql-response+json', 'Data, errors and extensions.') },
     errors: [...codesBelow('graphql.'), 'request.not_acceptable'],
   })
   async run(@Caller() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
     const contentType = request.accepts(RESPONSE_TYPES);
     if (!contentType) throw notAcceptable(RESPONSE_TYPES.join(', '));
-    const asked = operationRequest(request);
-    const verdict = this.engine.judge(asked);
+    const verdict = await this.#judge(request, caller);
     if ('refused' in verdict) {
       return send(response, contentType, this.engine.refusal(verdict.refused, caller.correlationId));
     }
-    if (verdict.operation.operation === OperationTypeNode.SUBSCRIPTION)
+    const { asked, admitted } = verdict;
+    if (admitted.operation.operation === OperationTypeNode.SUBSCRIPTION) {
       throw notAllowed('Subscribe at /graphql/stream.');
-    await charge(request, verdict.cost);
-    send(response, contentType, await this.engine.execute(asked, this.engine.contextOf(caller, verdict.cost)));
+    }
+    await charge(request, admitted.cost);
+    send(response, contentType, await this.engine.execute(asked, this.engine.contextOf(caller, admitted.cost)));
   }
 
   @Post('stream')
   @Operation('reference.read')
   @Describe('Follow one GraphQL subscription as server-sent events.', {
-    body: z.looseObject({ query: z.string().optional() }),
+    body: z.looseObject({ query: z.string().optional(), extensions: PERSISTED.optional() }),
     answers: { 200: raw('text/event-stream', '`next` and `complete` of the graphql-sse protocol.') },
     errors: [...codesBelow('graphql.'), 'request.not_acceptable'],
   })
   async subscribe(@Caller() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
     if (!request.accepts(EVENT_STREAM)) throw notAcceptable(EVENT_STREAM);
-    const asked = operationRequest(request);
-    const verdict = this.engine.judge(asked);
+    const verdict = await this.#judge(request, caller);
     if ('refused' in verdict) {
       return send(response, 'application/json', this.engine.refusal(verdict.refused, caller.correlationId));
     }
-    if (verdict.operation.operation !== OperationTypeNode.SUBSCRIPTION) {
+    const { asked, admitted } = verdict;
+    if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) {
       throw notAllowed('Only subscriptions run here; send queries and mutations to /graphql.');
     }
-    await charge(request, verdict.cost);
-    await this.subscriptions.stream(caller, verdict, asked, request, response);
+    await charge(request, admitted.cost);
+    await this.subscriptions.stream(caller, admitted, asked, request, response);
+  }
+
+  /** The document that is meant, and whether it may run. */
+  async #judge(
+    request: Request,
+    caller: Principal,
+  ): Promise<{ asked: OperationRequest; admitted: AdmittedOperation } | RefusedOperation> {
+    const sent = operationRequest(request);
+    const asked = await this.persisted.resolve(sent, caller);
+    if ('refused' in asked) return asked;
+    const admitted = this.engine.judge(asked);
+    if ('refused' in admitted) return admitted;
+    await this.persisted.keep(sent);
+    return { asked, admitted };
   }
 
   /** The console for people. It holds no data: what it shows it asks for like any other client. */

@@ -27,6 +27,8 @@ import { PipelineNodes } from './pipelines/pipeline-nodes.js';
 import { RESOLVERS } from './schema/resolvers.js';
 import { schemaOptions } from './schema/schema-options.js';
 import { StandingRight } from '../sse/standing-right.js';
+import { PersistedOperations } from './persisted/persisted-operations.js';
+import { TrustedDocuments } from './persisted/trusted-documents.js';
 import { FactNodes } from './semantics/fact-nodes.js';
 import { SubscriptionStreams } from './subscriptions/subscription-streams.js';
 import { TemplateNodes } from './templates/template-nodes.js';
@@ -76,7 +78,15 @@ const NODES = [
     }),
   ],
   controllers: [GraphqlController],
-  providers: [...RESOLVERS, ...NODES, GraphqlEngine, StandingRight, SubscriptionStreams],
+  providers: [
+    ...RESOLVERS,
+    ...NODES,
+    GraphqlEngine,
+    TrustedDocuments,
+    PersistedOperations,
+    StandingRight,
+    SubscriptionStreams,
+  ],
   exports: [GraphqlEngine],
 })
 export class GraphqlDoor {}

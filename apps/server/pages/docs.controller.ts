@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { CATALOGUE_SECTIONS, writeJson, type CatalogueEntry } from '#libs/kernel';
+import { REFERENCE_SECTIONS, writeJson, type CatalogueEntry } from '#libs/kernel';
 import { pipelineSchema } from '#libs/pipelines';
 import { Describe, nothing, raw } from '../http/describe.decorator.js';
 import { Operation } from '../http/operation.decorator.js';
@@ -79,7 +79,7 @@ export class DocsController {
 }
 
 function errorPage(): string {
-  const sections = CATALOGUE_SECTIONS.map(({ title, codes }) => {
+  const sections = REFERENCE_SECTIONS.map(({ title, codes }) => {
     const rows = Object.entries(codes).map(([code, entry]) => errorEntry(code, entry));
     return `<h2>${escape(title)}</h2>\n<dl>\n${rows.join('\n')}\n</dl>`;
   });

@@ -63,6 +63,16 @@ describe('rules over several keys', () => {
       { DATAPIPELINES_STAGING_MAX_CONCURRENT_CALLS: '17' },
       ['staging.max-concurrent-calls'],
     ],
+    [
+      'trusted documents without a file of them',
+      { DATAPIPELINES_GRAPHQL_TRUSTED_DOCUMENTS: 'require' },
+      ['graphql.trusted-documents-file'],
+    ],
+    [
+      'trusted documents with their file',
+      { DATAPIPELINES_GRAPHQL_TRUSTED_DOCUMENTS: 'log', DATAPIPELINES_GRAPHQL_TRUSTED_DOCUMENTS_FILE: '/etc/d.json' },
+      [],
+    ],
     ['a mail server without a sender', { ...URL, DATAPIPELINES_MAIL_HOST: 'mail.example.com' }, ['mail.from']],
     ['a sender without a mail server', { ...URL, DATAPIPELINES_MAIL_FROM: 'penstock@example.com' }, ['mail.host']],
     ['mail without an address of our own', MAIL, ['auth.base-url']],

@@ -105,6 +105,18 @@ const running: CrossCheck[] = [
   },
 ];
 
+const trust: CrossCheck[] = [
+  {
+    keys: ['datapipelines.graphql.trusted-documents-file', 'datapipelines.graphql.trusted-documents'],
+    problem: ({ get }) => {
+      const mode = get('datapipelines.graphql.trusted-documents');
+      const file = get('datapipelines.graphql.trusted-documents-file');
+      if (mode === 'off' || file !== undefined) return undefined;
+      return `is required while graphql.trusted-documents is ${mode}`;
+    },
+  },
+];
+
 const seeding: CrossCheck[] = [
   {
     keys: ['datapipelines.auth.local.bootstrap-password-hash', 'datapipelines.auth.local.bootstrap-password'],
@@ -203,6 +215,7 @@ const hardening: CrossCheck[] = (
 export const CROSS_CHECKS: readonly CrossCheck[] = [
   ...ordered,
   ...running,
+  ...trust,
   ...seeding,
   ...providers,
   ...mailChecks,

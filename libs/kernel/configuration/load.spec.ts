@@ -176,10 +176,11 @@ describe('loadConfiguration', () => {
   it('has one environment name per key', () => {
     // Two keys behind one variable would set each other.
     const names = ALL_KEYS.flatMap((key) => {
-      const { aliases } = keyDefinition(key);
-      return [environmentName(key), ...(aliases.env ?? []), ...(aliases.keys ?? []).map(environmentName)];
+      const { aliases, secret } = keyDefinition(key);
+      const own = [environmentName(key), ...(aliases.env ?? []), ...(aliases.keys ?? []).map(environmentName)];
+      return secret ? own.flatMap((name) => [name, `${name}_FILE`]) : own;
     });
-    const withFiles = names.flatMap((name) => [name, `${name}_FILE`]).concat('DATAPIPELINES_CONFIG_FILE');
+    const withFiles = names.concat('DATAPIPELINES_CONFIG_FILE');
     expect(new Set(withFiles).size).toBe(withFiles.length);
   });
 

@@ -1,7 +1,7 @@
 import { describe, it, expect } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { ALL_KEYS, environmentName, keyDefinition } from '../configuration/table.js';
-import { catalogue } from '../error-catalogue.js';
+import { catalogue, GRAPHQL_PROTOCOL_CODES } from '../error-catalogue.js';
 import { renderConfigurationReference, renderEnvExample, renderErrorCatalogue } from './index.js';
 
 const committed = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -18,7 +18,8 @@ describe('the generated references', () => {
 
   it('anchors every code where doc_url points', () => {
     const text = renderErrorCatalogue();
-    for (const code of Object.keys(catalogue)) expect(text).toContain(`<a id="${code}"></a>`);
+    for (const code of Object.keys({ ...catalogue, ...GRAPHQL_PROTOCOL_CODES }))
+      expect(text).toContain(`<a id="${code}"></a>`);
   });
 
   it('names every key and its variable', () => {

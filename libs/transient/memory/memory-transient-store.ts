@@ -273,6 +273,15 @@ export class MemoryTransientStore extends TransientStore {
     return this.#enter(signal).get<string>(keys.lastWorkspace(userId));
   }
 
+  async keepDocument(sha256: string, document: string, ttlSeconds: number, signal?: AbortSignal): Promise<void> {
+    const entries = this.#enter(signal);
+    entries.set(keys.document(sha256), document, document.length, entries.after(ttlSeconds));
+  }
+
+  async keptDocument(sha256: string, signal?: AbortSignal): Promise<string | undefined> {
+    return this.#enter(signal).get<string>(keys.document(sha256));
+  }
+
   async beatInstance(instanceId: string, state: string, keepSeconds: number, signal?: AbortSignal): Promise<void> {
     const entries = this.#enter(signal);
     // One process: whoever beats is the only one.

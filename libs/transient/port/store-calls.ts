@@ -30,6 +30,8 @@ export const STORE_CALLS = [
   'useOnce',
   'rememberWorkspace',
   'lastWorkspace',
+  'keepDocument',
+  'keptDocument',
   'beatInstance',
   'instances',
   'publish',

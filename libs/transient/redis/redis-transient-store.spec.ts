@@ -53,6 +53,7 @@ describeWithProgram('redis-server', 'the store on Redis', (program) => {
       await store.acquire('slots', 'u1', 'e1', 10, 45);
       await store.acquire('sse', 'u1', 's1', 10, 45);
       await store.touchWatcher('e1', 30);
+      await store.keepDocument('d1', '{ viewer { scopes } }', 86_400);
       await store.hit('u1', [
         { seconds: 1, limit: 1 },
         { seconds: 60, limit: 1 },
@@ -72,6 +73,7 @@ describeWithProgram('redis-server', 'the store on Redis', (program) => {
         ['dp:slots:u1', 90],
         ['dp:sse:u1', 90],
         ['dp:watch:e1', 30],
+        ['dp:apq:d1', 86_400],
         ['dp:rl:u1:s:n', 2],
         ['dp:rl:u1:m:n', 120],
       ];

@@ -264,6 +264,14 @@ export class RedisTransientStore extends TransientStore {
     return (await this.#ask(() => this.redis.get(keys.lastWorkspace(userId)), signal)) ?? undefined;
   }
 
+  async keepDocument(sha256: string, document: string, ttlSeconds: number, signal?: AbortSignal): Promise<void> {
+    await this.#ask(() => this.redis.set(keys.document(sha256), document, 'EX', ttlSeconds), signal);
+  }
+
+  async keptDocument(sha256: string, signal?: AbortSignal): Promise<string | undefined> {
+    return (await this.#ask(() => this.redis.get(keys.document(sha256)), signal)) ?? undefined;
+  }
+
   async beatInstance(instanceId: string, state: string, keepSeconds: number, signal?: AbortSignal): Promise<void> {
     const args = [instanceId, state, keepSeconds];
     await this.#run(scripts.beatInstance, [keys.instances], args, signal);

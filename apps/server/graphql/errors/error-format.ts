@@ -1,8 +1,8 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import type { PenstockError } from '#libs/kernel';
+import { GRAPHQL_PROTOCOL_CODES, type PenstockError } from '#libs/kernel';
 import { countError } from '../../health/error-metrics.js';
 import { toPenstockError } from '../../http/failure.js';
-import { PROTOCOL_CODES, PROTOCOL_STATUS, protocolCodeOf } from './protocol-error.js';
+import { protocolCodeOf } from './protocol-error.js';
 
 export interface ErrorFacts {
   correlationId: string;
@@ -20,11 +20,12 @@ export function formatError(error: GraphQLError, { correlationId, baseUrl }: Err
   const place = { ...(locations ? { locations } : {}), ...(path ? { path } : {}) };
   const protocol = protocolCodeOf(error);
   if (protocol) {
+    const { status, fix } = GRAPHQL_PROTOCOL_CODES[protocol];
     const extensions = {
       code: protocol,
-      http_status: PROTOCOL_STATUS,
+      http_status: status,
       correlation_id: correlationId,
-      user_message: PROTOCOL_CODES[protocol],
+      user_message: fix,
       details: {},
       doc_url: `${baseUrl}/docs/errors#${protocol}`,
     };

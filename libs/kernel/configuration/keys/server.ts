@@ -1,5 +1,15 @@
-import { flag, choice, integer, list, optionalChoice, secret, text, type DefaultFacts } from '../definition.js';
-import { DEPLOYMENT_NAME, HTTP_URL, ORIGIN, SHARED_KEY } from '../forms.js';
+import {
+  flag,
+  choice,
+  integer,
+  list,
+  optionalChoice,
+  optionalText,
+  secret,
+  text,
+  type DefaultFacts,
+} from '../definition.js';
+import { ABSOLUTE_PATH, DEPLOYMENT_NAME, HTTP_URL, ORIGIN, SHARED_KEY } from '../forms.js';
 
 export function isHardened(facts: DefaultFacts): boolean {
   return facts.value('datapipelines.posture') === 'hardened';
@@ -217,5 +227,17 @@ export const graphqlKeys = {
     min: 1,
     max: 600,
     about: 'Seconds an operation may take; fields still open then fail.',
+  }),
+  'datapipelines.graphql.apq-enabled': flag({
+    default: true,
+    about: 'Whether clients may send the hash of a document instead of the document, once the server has seen it.',
+  }),
+  'datapipelines.graphql.trusted-documents': choice(['off', 'log', 'require'], {
+    default: 'off',
+    about: '`require` runs only the documents of graphql.trusted-documents-file; `log` warns of every other that runs.',
+  }),
+  'datapipelines.graphql.trusted-documents-file': optionalText({
+    form: ABSOLUTE_PATH,
+    about: 'The documents of the console, as its build writes them: `{"<hash>": "<document>"}`.',
   }),
 };
