@@ -161,7 +161,7 @@ describeWithProgram('redis-server', 'published endpoints on two servers', (redis
     expect(await answers()).toEqual([1, 1]);
     const address = `path_prefix=%2Frows&api_key_id=${id}`;
     expect((await admin.in('default').call('DELETE', `/api/v1/endpoints/bindings?${address}`)).status).toBe(204);
-    expect(await versionOf(await partner[0]!.call('GET', '/api/x/rows'))).toEqual([403, 'endpoint.key_kind_refused']);
+    expect(versionOf(await partner[0]!.call('GET', '/api/x/rows'))).toEqual([403, 'endpoint.key_kind_refused']);
     await settle(['endpoint.key_kind_refused', 'endpoint.key_kind_refused']);
     // Nothing is bound there any more: the author's key is let in again on both.
     expect(await everywhere('/api/x/rows')).toEqual([

@@ -4,6 +4,7 @@ import { codeOf, keyScene, refusal } from '../../../test/fixtures/key-scene.js';
 import { authorise, authoriseRequest } from '../authorise.js';
 import { mintKey } from '../keys/key-format.js';
 import { SecretHasher } from '../passwords/secret-hasher.js';
+import { AccessTrail } from './access-trail.js';
 import { Authenticator } from './authenticator.js';
 import { DEFAULT_WORKSPACE_ID } from './membership.repository.js';
 import { UseStamps } from './use-stamps.js';
@@ -42,6 +43,8 @@ describe('presenting a key', () => {
       'unknown_or_revoked',
       'wrong',
     ]);
+    // The malformed ones name nobody: they are counted, and stand in no row.
+    expect(scene.instance.get(AccessTrail).malformedKeys).toBe(4);
   });
 
   it('judges wrong and right secrets of one key side by side, without one answer leaking into the other', async () => {
@@ -87,6 +90,7 @@ describe('presenting a key', () => {
     expect(await codeOf(scene.present(key))).toBe('accepted');
     scene.instance.clock.advance(2);
     expect(await codeOf(scene.present(key))).toBe('auth.api_key.expired');
+    expect((await scene.auditOf('auth.api_key.rejected')).map(({ reason }) => reason)).toEqual(['expired']);
     expect(await codeOf(scene.present(`${key.slice(0, -4)}7777`))).toBe('auth.api_key.invalid');
   });
 
@@ -113,6 +117,10 @@ describe('presenting a key', () => {
       scene.ada.userId,
     );
     expect(await codeOf(scene.present(key))).toBe('auth.api_key.invalid');
+    expect((await scene.auditOf('auth.api_key.rejected')).map(({ reason }) => reason)).toEqual([
+      'workspace_inactive',
+      'owner_inactive',
+    ]);
   });
 
   it('follows the current flags of its issuer down to nothing', async () => {

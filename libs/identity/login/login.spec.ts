@@ -78,6 +78,25 @@ describe('signing in', () => {
     expect(await codeOf(scene.login('ada@example.org', 'wrong'))).toBe('auth.login.bad_credentials');
   });
 
+  it('refuses a one-time password that nobody used in its time like a wrong one, and only the trail says why', async () => {
+    const hours = (n: number) => new Date(Date.now() - n * 3_600_000);
+    const fresh = { must_change_password: true, password_changed_at: hours(71) };
+    const id = await scene.person('late@example.org', { must_change_password: true, password_changed_at: hours(73) });
+    await scene.person('soon@example.org', fresh);
+    await scene.person('chosen@example.org', { password_changed_at: hours(10_000) });
+    const late = await refusal(scene.login('late@example.org', PASSWORD));
+    const wrong = await refusal(scene.login('soon@example.org', 'wrong'));
+    expect([late.code, late.status, late.body]).toEqual([wrong.code, wrong.status, wrong.body]);
+    expect(await scene.auditOf('auth.login.bad_credentials')).toMatchObject([
+      { email: 'late@example.org', reason: 'one_time_expired' },
+      { email: 'soon@example.org' },
+    ]);
+    // Whoever knows it does not guess: the count is not touched.
+    expect(await scene.stateOf(id)).toMatchObject({ failures: 0, lastLogin: null });
+    expect((await scene.login('soon@example.org', PASSWORD)).principal.mustChangePassword).toBe(true);
+    expect((await scene.login('chosen@example.org', PASSWORD)).principal.mustChangePassword).toBe(false);
+  });
+
   it('renews a hash made with weaker parameters on the way in', async () => {
     const { hash: argon, argon2id } = await import('argon2');
     const weak = await argon(PASSWORD, { type: argon2id, memoryCost: 8192, timeCost: 1, parallelism: 1 });

@@ -83,6 +83,37 @@ describe('the row an identity belongs to', () => {
     await trusting.close();
   });
 
+  it('of a local administrator moves for a verified address only; of anybody else, and of one prepared, on trust too', async () => {
+    const trusting = await scene.open({
+      providers: [scene.other.setting('globex', { trustEmailWithoutVerifiedClaim: true })],
+    });
+    const arrive = (name: string, verified?: boolean) =>
+      codeOf(
+        scene.signIn(
+          { sub: name, email: `${name}@example.com`, name, email_verified: verified },
+          {},
+          { at: trusting, provider: 'globex' },
+        ),
+      );
+    const local = { provider: 'local', password_hash: 'kept' };
+    await scene.insert('root@example.com', { ...local, provider_subject: 'root@example.com', is_admin: true });
+    await scene.insert('grace@example.com', { ...local, provider_subject: 'grace@example.com' });
+    await scene.insert('ops@example.com', {
+      provider: 'bootstrap',
+      provider_subject: 'ops@example.com',
+      is_admin: true,
+    });
+    expect(await arrive('root')).toBe('auth.login.identity_mismatch');
+    expect(await arrive('grace')).toBe('accepted');
+    expect(await arrive('ops')).toBe('accepted');
+    expect((await scene.auditOf('auth.login.email_verified_assumed')).length).toBeGreaterThan(0);
+    expect(await scene.auditOf('auth.login.identity_mismatch')).toMatchObject([
+      { email: 'root@example.com', stored_provider: 'local', incoming_provider: 'globex' },
+    ]);
+    expect(await arrive('root', true)).toBe('accepted');
+    await trusting.close();
+  });
+
   it('stays shut when it is deactivated, whichever way it is found', async () => {
     await scene.signIn(ADA);
     await scene.database.query('UPDATE users SET is_active = FALSE');

@@ -96,6 +96,8 @@ export class OidcAccounts {
 
   #mayLink(account: OidcAccount, identity: OidcIdentity): boolean {
     if (CLOSED.has(account.provider) || account.provider === identity.provider) return false;
+    // An administrator who can sign in with a password is not taken over on trust; one that was prepared has no other way.
+    if (account.provider === 'local' && account.isAdmin) return identity.emailVerified === 'literally';
     if (PLACEHOLDERS.has(account.provider)) return true;
     return this.settings.relinkPolicy === 'verified-email' && identity.emailVerified === 'literally';
   }
