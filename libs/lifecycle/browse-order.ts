@@ -11,7 +11,7 @@ export interface BrowseOrder {
 }
 
 /** What of a row tells its place. */
-interface Placed {
+export interface Placed {
   name: string;
   /** In the database's form, with microseconds. */
   createdAt: string;

@@ -7,4 +7,5 @@ export * from './folder-path.js';
 export * from './new-root.js';
 export * from './browse.js';
 export * from './browse-order.js';
+export * from './entity-browse.js';
 export * from './release-mark.js';

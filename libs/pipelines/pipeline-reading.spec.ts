@@ -219,7 +219,7 @@ describe('who uses what', () => {
     expect(statements).toHaveLength(3);
     statements.length = 0;
     const browse = new PipelineBrowseRepository(recording);
-    await browse.levelKeyset(bench.team.id, 'a', 'ACTIVE', { first: 20 });
+    const level = await browse.level(bench.team.id, 'bulk', 'ACTIVE', { first: 20 });
     await browse.keyset(bench.team.id, {}, { first: 20, after: 'bulk/p9' });
     for (const [sql, values] of statements) {
       const plan = await bench.db.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);
@@ -230,8 +230,8 @@ describe('who uses what', () => {
     expect(statements).toHaveLength(2);
     statements.length = 0;
     // What grows with what it counts reads indexes alone, no row of either table.
-    await browse.folders(bench.team.id, 'bulk/deep', 'ACTIVE');
-    await browse.levelCount(bench.team.id, 'bulk', 'ACTIVE');
+    await level.folders();
+    await level.count();
     await bench.db.database.query('VACUUM (ANALYZE) pipelines, pipeline_versions');
     for (const [sql, values] of statements) {
       const plan = await bench.db.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { authorise } from '#libs/identity';
-import { folder, isBrowsePrefix, type BrowseOrder, type EntityStatus, type Folder } from '#libs/lifecycle';
+import { isBrowsePrefix, type BrowsedLevel, type BrowseOrder, type EntityStatus, type Folder } from '#libs/lifecycle';
 import { reflected } from '#libs/templates';
 import { PipelineBrowseRepository, type PipelineFilter } from './pipeline-browse.repository.js';
 import { PipelineCatalog } from './pipeline-catalog.js';
@@ -89,28 +89,16 @@ export class PipelineReading {
     return this.browse.count(id, filter);
   }
 
-  /**
-   * One level of the tree, by key: `after` and `before` are names. An unknown or illegal prefix is an empty level.
-   * The folders, which count their whole subtrees, are read when they are asked for.
-   */
+  /** One level of the tree, by key: `after` and `before` are names. An unknown or illegal prefix is an empty level. */
   async treeKeyset(
     principal: Principal,
     prefix: string,
     page: KeysetPage,
     status: EntityStatus = 'ACTIVE',
-  ): Promise<KeysetListing<PipelineSummary> & { folders: () => Promise<Folder[]>; count: () => Promise<number> }> {
+  ): Promise<BrowsedLevel<PipelineSummary>> {
     const { id } = authorise(principal, 'pipeline.read');
-    if (!isBrowsePrefix(prefix)) {
-      const empty = { items: [], hasNext: false, hasPrevious: false };
-      return { ...empty, folders: () => Promise.resolve([]), count: () => Promise.resolve(0) };
-    }
-    const { items, ...more } = await this.browse.levelKeyset(id, prefix, status, page);
-    return {
-      items: items.map((row) => pipelineSummary(row, status)),
-      ...more,
-      folders: async () => (await this.browse.folders(id, prefix, status)).map((row) => folder(prefix, row)),
-      count: () => this.browse.levelCount(id, prefix, status),
-    };
+    const { items, ...more } = await this.browse.level(id, prefix, status, page);
+    return { items: items.map((row) => pipelineSummary(row, status)), ...more };
   }
 
   /** As `treeKeyset`, all of it. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
-import { folder, isBrowsePrefix, type BrowseOrder, type EntityStatus, type Folder } from '#libs/lifecycle';
+import { isBrowsePrefix, type BrowsedLevel, type BrowseOrder, type EntityStatus, type Folder } from '#libs/lifecycle';
 import { authorise } from '#libs/identity';
 import { reflected } from './reflected.js';
 import { TemplateBrowseRepository, type TemplateFilter } from './template-browse.repository.js';
@@ -104,28 +104,16 @@ export class TemplateReading {
     return this.browse.count(id, filter);
   }
 
-  /**
-   * One level of the tree, by key: `after` and `before` are names. An unknown or illegal prefix is an empty level.
-   * The folders, which count their whole subtrees, are read when they are asked for.
-   */
+  /** One level of the tree, by key: `after` and `before` are names. An unknown or illegal prefix is an empty level. */
   async treeKeyset(
     principal: Principal,
     prefix: string,
     page: KeysetPage,
     status: EntityStatus = 'ACTIVE',
-  ): Promise<KeysetListing<TemplateSummary> & { folders: () => Promise<Folder[]>; count: () => Promise<number> }> {
+  ): Promise<BrowsedLevel<TemplateSummary>> {
     const { id } = authorise(principal, 'template.read');
-    if (!isBrowsePrefix(prefix)) {
-      const empty = { items: [], hasNext: false, hasPrevious: false };
-      return { ...empty, folders: () => Promise.resolve([]), count: () => Promise.resolve(0) };
-    }
-    const { items, ...more } = await this.browse.levelKeyset(id, prefix, status, page);
-    return {
-      items: items.map((row) => templateSummary(row, status)),
-      ...more,
-      folders: async () => (await this.browse.folders(id, prefix, status)).map((row) => folder(prefix, row)),
-      count: () => this.browse.levelCount(id, prefix, status),
-    };
+    const { items, ...more } = await this.browse.level(id, prefix, status, page);
+    return { items: items.map((row) => templateSummary(row, status)), ...more };
   }
 
   /** As `treeKeyset`, all of it. */
