@@ -165,7 +165,6 @@ function entryRow(row: Row): EntryRow | undefined {
     path: textOrNull(file['file_path']),
     format: textOrNull(file['file_format']),
     records: textOrNull(file['record_count']),
-    bytes: textOrNull(file['file_size_in_bytes']),
     nulls: Array.isArray(nulls) ? rowsOf(nulls).map(({ key, value }) => [String(key), String(value)] as const) : null,
   };
 }

@@ -35,7 +35,6 @@ export interface EntryRow {
   path: string | null;
   format: string | null;
   records: string | null;
-  bytes: string | null;
   /** By field id; null where the writer counted none. */
   nulls: readonly (readonly [id: string, count: string])[] | null;
 }
