@@ -138,6 +138,8 @@ class LiveSchema {
     const among = await this.#namespace(namespace);
     const table = among.find(({ name }) => name === ref.table);
     if (table) return table;
+    const elsewhere = this.tables.flatMap((each) => (each.name === ref.table ? [schemaOf(each.namespace) ?? ''] : []));
+    if (elsewhere.length > 0) throw misplaced(ref, elsewhere);
     throw unresolved(
       ref,
       nearest(
@@ -164,6 +166,17 @@ class LiveSchema {
     this.#current ??= this.catalog.driver.introspection.currentNamespace(this.catalog.query);
     return this.#current;
   }
+}
+
+const SCHEMAS_SHOWN = 10;
+
+/** The name is right; the schema is another, or has to be told. */
+function misplaced(ref: FactRef, schemas: readonly string[]): PenstockError {
+  const shown = schemas.toSorted().slice(0, SCHEMAS_SHOWN);
+  return new PenstockError('semantics.ref_unresolved', {
+    message: `There is no “${refText(ref)}” in the datasource. “${ref.table}” stands in ${shown.join(', ')}: name that as its schema.`,
+    details: { ref, schemas: shown },
+  });
 }
 
 function unresolved(ref: FactRef, suggestion: string | undefined): PenstockError {
