@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import type { ActingWorkspace } from '#libs/kernel';
-import type { Queryable } from '#libs/persistence';
+import { boundArrays, type Queryable } from '#libs/persistence';
 import { admittedDetails, auditText } from './audit-details.js';
 import type { AuditDetails, AuditEventName } from './audit-events.js';
 
@@ -65,13 +65,14 @@ export function auditEntry<E extends AuditEventName>(
 
 const COLUMNS = 'event, user_id, key_id, source_ip, user_agent, details_json';
 const SELECTED = 'e.event, e.user_id, e.key_id, e.source_ip, e.user_agent, e.details::jsonb';
+const ENTRY_TYPES = ['text', 'uuid', 'text', 'inet', 'text', 'text'];
 
 /** One statement for all; their ids follow the order given. */
 export async function insertAuditEntries(q: Queryable, entries: readonly AuditEntry[]): Promise<void> {
   await q.execute(
     `INSERT INTO audit_log (${COLUMNS})
      SELECT ${SELECTED}
-       FROM unnest($1::text[], $2::uuid[], $3::text[], $4::inet[], $5::text[], $6::text[]) WITH ORDINALITY
+       FROM unnest(${boundArrays(1, ENTRY_TYPES)}) WITH ORDINALITY
          AS e(event, user_id, key_id, source_ip, user_agent, details, n)
       ORDER BY n`,
     arraysOf(entries),
@@ -90,10 +91,9 @@ export interface ActEntry {
  * is not written. Takes seven placeholders from `$first` on, whose values are {@link actArrays}.
  */
 export function auditedActsSql(first: number, carriedOut: string, key: string): string {
-  const at = (offset: number, type: string) => `$${first + offset}::${type}[]`;
   return `INSERT INTO audit_log (${COLUMNS})
     SELECT ${SELECTED}
-      FROM unnest(${at(0, 'text')}, ${at(1, 'uuid')}, ${at(2, 'text')}, ${at(3, 'inet')}, ${at(4, 'text')}, ${at(5, 'text')}, ${at(6, 'uuid')})
+      FROM unnest(${boundArrays(first, [...ENTRY_TYPES, 'uuid'])})
         AS e(event, user_id, key_id, source_ip, user_agent, details, act)
       JOIN ${carriedOut} c ON c.${key} = e.act`;
 }

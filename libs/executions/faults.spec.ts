@@ -89,10 +89,10 @@ async function attempt(server: TestInstance, pipeline: string, key: string) {
   }
 }
 
-async function everyCall(lasting: boolean): Promise<Set<string>> {
+async function everyCall(lasting: boolean, rows = 3000): Promise<Set<string>> {
   const seen = new Set<string>();
   const pipeline = await workspace.pipeline([
-    { id: 'a', sql: 'SELECT range AS n FROM range(3000)', output: { target: 'tempdb', table: 't' } },
+    { id: 'a', sql: `SELECT range AS n FROM range(${rows})`, output: { target: 'tempdb', table: 't' } },
     { id: 'b', sql: 'SELECT * FROM t', after: ['a'] },
   ]);
   const methods = new Set(['none']);
@@ -127,8 +127,13 @@ describe('the transient store', () => {
     expect(seen).toContain('markStarted: FAILED pipeline.execution.aborted');
     expect(seen).toContain('putChunk: FAILED result.storage_unavailable');
     expect(seen).toContain('publishResult: FAILED result.storage_unavailable');
-    expect(seen).toContain('resultMeta: FAILED result.storage_unavailable');
     expect(seen).toContain('appendEvents: SUCCESS');
+  }, 120_000);
+
+  it('failing any one call of a run with few rows, which are stored by one act, does the same', async () => {
+    const seen = await everyCall(false, 3);
+    expect(seen).toContain('storeResult: FAILED result.storage_unavailable');
+    expect([...seen].filter((each) => /putChunk|publishResult/.test(each))).toEqual([]);
   }, 120_000);
 
   it('going away for good at any call does the same', async () => {

@@ -17,12 +17,14 @@ let workspace: TestWorkspace;
 let pipeline: string;
 let slow: string;
 let heavy: string;
+let many: string;
 
 beforeAll(async () => {
   db = await createTestDatabase();
   workspace = await TestWorkspace.create(db.database);
   pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 42 AS n' }]);
   slow = await workspace.pipeline([{ id: 'a', sql: SOME_TIME }]);
+  many = await workspace.pipeline([{ id: 'a', sql: 'SELECT range AS n FROM range(3000)' }]);
   heavy = await workspace.pipeline([{ id: 'a', sql: HEAVY }]);
 }, 60_000);
 
@@ -110,8 +112,8 @@ describe('while the transient store is down during', () => {
   });
 
   it('“result re-read”: the execution fails on the caller node, which had completed: there is no node_failed', async () => {
-    failing.away = ['countChunks'];
-    const { executionId, finished } = await one.launch(me(), pipeline);
+    failing.away = ['publishResult'];
+    const { executionId, finished } = await one.launch(me(), many);
     expect(await finished).toMatchObject({ status: 'FAILED', failure: { code: 'result.storage_unavailable' } });
     expect(milestones(await one.frames(me(), executionId))).toEqual([
       ...['execution_started', 'node_started', 'node_completed', 'pipeline_failed'],

@@ -1,4 +1,5 @@
 export { Batcher, type BatcherOptions } from './batcher.js';
+export { boundArray, boundArrays } from './bound-arrays.js';
 export { Database, type DatabaseOptions } from './database.js';
 export type { Queryable, Transaction, Transactional, TransactionOptions } from './queryable.js';
 export {

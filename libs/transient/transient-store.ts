@@ -27,6 +27,15 @@ export interface ResultMeta {
   encoding: string;
 }
 
+/** A published result as it was read again, behind the act that made it visible. */
+export interface StoredAgain {
+  /** RFC 3339 UTC, by the store's clock. */
+  expiresAt: string;
+  /** By its meta. */
+  totalRows: number;
+  chunks: number;
+}
+
 export interface PublishedResult extends ResultMeta {
   /** RFC 3339 UTC, by the store's clock; reads never extend it. */
   expiresAt: string;
@@ -42,8 +51,10 @@ export interface LoggedEvent {
   payload: string;
 }
 
-/** How long a log lives from its first event on, and whether these are its last. */
-export interface EventLogExpiry {
+/** What goes into one execution's log: how long it lives from its first event on, and whether these are its last. */
+export interface EventAppend {
+  executionId: string;
+  events: readonly LoggedEvent[];
   ttlSeconds: number;
   sealed: boolean;
 }
@@ -116,15 +127,23 @@ export abstract class TransientStore {
   /** Rejects (`lost`) unless the result was begun and neither published nor discarded: no chunk outlives its result. */
   abstract putChunk(executionId: string, index: number, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
   /**
-   * Writes meta last and gives rows and meta the same fixed expiry. Rejects (`lost`) when the stored chunks are not as
-   * many as `meta.chunkStarts`.
+   * Writes meta last and gives rows and meta the same fixed expiry, then reads again how many rows the meta tells and how
+   * many chunks there are. Rejects (`lost`) when the stored chunks are not as many as `meta.chunkStarts`.
    */
   abstract publishResult(
     executionId: string,
     meta: ResultMeta,
     ttlSeconds: number,
     signal?: AbortSignal,
-  ): Promise<{ expiresAt: string }>;
+  ): Promise<StoredAgain>;
+  /** Begins, writes and publishes a result of one chunk (`meta.chunkStarts` is `[0]`) or none, in one act. */
+  abstract storeResult(
+    executionId: string,
+    chunk: Uint8Array | undefined,
+    meta: ResultMeta,
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<StoredAgain>;
   abstract resultMeta(executionId: string, signal?: AbortSignal): Promise<PublishedResult | undefined>;
   /** Number of stored chunks, to verify a result before it is served. */
   abstract countChunks(executionId: string, signal?: AbortSignal): Promise<number>;
@@ -140,14 +159,10 @@ export abstract class TransientStore {
   /**
    * Appends what is not there yet, by ascending event id; nothing behind a last event (02 §10.1). The first append decides
    * the expiry until the log is sealed: that of an ended execution lives one more hour. Then nudges the watchers on
-   * `dp:bus:events` with the execution's id: whoever is woken finds the events.
+   * `dp:bus:events` with the execution's id: whoever is woken finds the events. When it rejects, logs ahead of the one
+   * that could not be written may have got theirs: to send all of them again is right.
    */
-  abstract appendEvents(
-    executionId: string,
-    events: readonly LoggedEvent[],
-    expiry: EventLogExpiry,
-    signal?: AbortSignal,
-  ): Promise<void>;
+  abstract appendEvents(logs: readonly EventAppend[], signal?: AbortSignal): Promise<void>;
   abstract readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]>;
 
   // Cancellation

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SilentLogger } from '#libs/kernel';
-import { TransientUnavailable, type LoggedEvent, type TransientStore } from '#libs/transient';
+import { TransientUnavailable, type EventAppend, type LoggedEvent, type TransientStore } from '#libs/transient';
 import fc from 'fast-check';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventTable } from '../records/event-table.js';
@@ -38,10 +38,12 @@ class Logs {
   #onNudge: (id: string) => void = () => undefined;
 
   readonly transient = {
-    appendEvents: (id: string, events: readonly LoggedEvent[]) =>
+    appendEvents: (logs: readonly EventAppend[]) =>
       this.#answer(() => {
-        events.forEach((event) => this.store.set(event.eventId, event));
-        if (this.nudges) this.#onNudge(id);
+        for (const { executionId, events } of logs) {
+          events.forEach((event) => this.store.set(event.eventId, event));
+          if (this.nudges) this.#onNudge(executionId);
+        }
       }),
     readEvents: (_id: string, after: number, limit: number) =>
       this.#answer(() =>

@@ -1,4 +1,7 @@
-import { ExactNumber, isExactNumber, RawJson, readJson, writeJson } from '#libs/kernel';
+import { isExactNumber, RawJson, readJson, writeJson } from '#libs/kernel';
+
+/** What a payload may be nested; only a circle reaches it. */
+const MAX_DEPTH = 500;
 
 /** Members a reader looks for first, in this order; all others follow by name. */
 const LEADING = [
@@ -52,7 +55,7 @@ const RANK: ReadonlyMap<string, number> = new Map(LEADING.map((name, place) => [
  * the transient log and a replay of last week show the same bytes (03 §5.2).
  */
 export function payloadText(payload: unknown): string {
-  return writeJson(ordered(payload));
+  return textOf(payload, 0);
 }
 
 /** The same text again, from the JSON of the table. */
@@ -60,16 +63,36 @@ export function storedPayloadText(json: string): string {
   return payloadText(readJson(json));
 }
 
-function ordered(value: unknown): unknown {
-  if (typeof value === 'number') return plainNumber(JSON.stringify(value), value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (isExactNumber(value)) return plainNumber(value.toString(), value);
-  if (value instanceof RawJson) return ordered(readJson(value.text));
-  if (Array.isArray(value)) return value.map(ordered);
+function textOf(value: unknown, depth: number): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  // A safe integer but minus zero is written plainly at once.
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return plainNumber(JSON.stringify(value));
+  // What is no object has one form; what has none at all is refused there.
+  if (typeof value !== 'object' || value === null) return writeJson(value);
+  if (isExactNumber(value)) return plainNumber(value.toString());
+  if (depth >= MAX_DEPTH) throw new TypeError('the payload is nested too deeply, or contains itself');
+  if (value instanceof RawJson) return value.text === '{}' ? '{}' : textOf(readJson(value.text), depth + 1);
+  // From a copy without holes: one is refused like any other undefined.
+  if (Array.isArray(value)) return `[${Array.from(value, (member) => textOf(member, depth + 1)).join(',')}]`;
+  return textOfMembers(value, depth);
+}
+
+function textOfMembers(value: object, depth: number): string {
   const members = value instanceof Map ? [...(value as Map<string, unknown>)] : Object.entries(value);
-  members.sort(([left], [right]) => byPlace(left, right));
-  // A map: an object would put keys that look like array indexes first, and has a `__proto__`.
-  return new Map(members.map(([name, member]) => [name, ordered(member)]));
+  if (!inPlace(members)) members.sort(([left], [right]) => byPlace(left, right));
+  let text = '';
+  for (const [name, member] of members) {
+    if (member === undefined) continue;
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${textOf(member, depth + 1)}`;
+  }
+  return `{${text}}`;
+}
+
+/** The makers of payloads name their members in order: mostly there is nothing to sort. */
+function inPlace(members: readonly [string, unknown][]): boolean {
+  for (let at = 1; at < members.length; at++) if (byPlace(members[at - 1]![0], members[at]![0]) > 0) return false;
+  return true;
 }
 
 function byPlace(left: string, right: string): number {
@@ -80,15 +103,15 @@ function byPlace(left: string, right: string): number {
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /** As NUMERIC writes it: no exponent, no minus before zero; the digits behind the point stay. */
-function plainNumber(text: string, value: unknown): unknown {
+function plainNumber(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent] = NUMBER.exec(text) ?? [];
   const isZero = !/[1-9]/.test(whole + fraction);
-  if (exponent === undefined && !(sign && isZero)) return value;
+  if (exponent === undefined && !(sign && isZero)) return text;
   const digits = whole + fraction;
   const point = whole.length + Number(exponent ?? 0);
   const padded = point > 0 ? digits.padEnd(point, '0') : digits.padStart(digits.length - point + 1, '0');
   const at = Math.max(point, 1);
   const integer = padded.slice(0, at).replace(/^0+(?=\d)/, '');
   const rest = padded.slice(at);
-  return new ExactNumber(`${isZero ? '' : sign}${integer}${rest ? `.${rest}` : ''}`);
+  return `${isZero ? '' : sign}${integer}${rest ? `.${rest}` : ''}`;
 }

@@ -12,11 +12,17 @@ const RETRY_MS = 500;
 const GIVE_UP_MS = 60_000;
 const GIVE_UP_BYTES = 4 * 1024 * 1024;
 
+/** About what one command may carry: nobody else's waits long behind it. */
+const BATCH_BYTES = 256 * 1024;
+
 interface Pending {
   /** Since when the store has not answered. */
   failingSince?: number;
   writing?: Promise<void>;
 }
+
+/** Logs that are written by one command, with what each had to tell when it was begun. */
+type Batch = { log: ExecutionLog; pending: Pending; events: readonly EventRecord[]; sealed: boolean }[];
 
 /**
  * Copies events into the transient log and nudges other instances. A failure never fails a run: it is tried again for
@@ -61,40 +67,75 @@ export class StoreLogWriter {
     this.#timer.unref();
   }
 
+  /** What waits of all logs goes out together, but for logs that are being written already. */
   async #flushAll(): Promise<void> {
-    const flushes = [...this.#pending].map(([log, pending]) => {
-      pending.writing ??= this.#flushOne(log, pending).finally(() => (pending.writing = undefined));
-      return pending.writing;
-    });
-    await Promise.all(flushes);
+    for (const batch of this.#batches()) {
+      const writing = this.#write(batch).finally(() => {
+        for (const { pending } of batch) pending.writing = undefined;
+      });
+      for (const { pending } of batch) pending.writing = writing;
+    }
+    await Promise.all([...this.#pending.values()].flatMap(({ writing }) => writing ?? []));
   }
 
-  async #flushOne(log: ExecutionLog, pending: Pending): Promise<void> {
-    const events = log.unsavedInStore();
-    const last = events.at(-1)?.eventId;
-    const ends = log.sealed;
-    try {
-      if (last !== undefined || ends) {
-        const expiry = { ttlSeconds: this.ttlSeconds, sealed: ends };
-        await this.store.appendEvents(log.executionId, events.map(logged), expiry);
+  #batches(): Batch[] {
+    const batches: Batch[] = [];
+    let room = 0;
+    for (const [log, pending] of this.#pending) {
+      if (pending.writing) continue;
+      const events = log.unsavedInStore();
+      if (room <= 0) {
+        batches.push([]);
+        room = BATCH_BYTES;
       }
+      batches.at(-1)!.push({ log, pending, events, sealed: log.sealed });
+      room -= bytesOf(events);
+    }
+    return batches;
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    const { ttlSeconds } = this;
+    const told = batch.filter(({ events, sealed }) => events.length > 0 || sealed);
+    let failure: { error: unknown } | undefined;
+    try {
+      if (told.length > 0) {
+        await this.store.appendEvents(
+          told.map(({ log: { executionId }, events, sealed }) => ({
+            ...{ executionId, ttlSeconds, sealed },
+            events: events.map(logged),
+          })),
+        );
+      }
+    } catch (error) {
+      failure = { error };
+    }
+    for (const entry of batch) this.#written(entry, failure);
+  }
+
+  #written({ log, pending, events, sealed }: Batch[number], failure: { error: unknown } | undefined): void {
+    const last = events.at(-1)?.eventId;
+    if (!failure) {
       pending.failingSince = undefined;
       if (last !== undefined) log.confirmStore(last);
-    } catch (error) {
+    } else {
       if (!this.#giveUp(pending, events)) return this.#schedule(RETRY_MS);
       log.confirmStore(last ?? 0);
-      this.onProblem(error, events.length);
+      this.onProblem(failure.error, events.length);
     }
     if (log.unsavedInStore().length > 0) this.#schedule(FLUSH_MS);
-    else if (ends || !log.sealed) this.#pending.delete(log);
+    else if (sealed || !log.sealed) this.#pending.delete(log);
     else this.#schedule(FLUSH_MS);
   }
 
   #giveUp(pending: Pending, events: readonly EventRecord[]): boolean {
     pending.failingSince ??= performance.now();
-    const bytes = events.reduce((sum, event) => sum + event.data.length, 0);
-    return performance.now() - pending.failingSince > GIVE_UP_MS || bytes > GIVE_UP_BYTES;
+    return performance.now() - pending.failingSince > GIVE_UP_MS || bytesOf(events) > GIVE_UP_BYTES;
   }
+}
+
+function bytesOf(events: readonly EventRecord[]): number {
+  return events.reduce((sum, { data }) => sum + data.length, 0);
 }
 
 function logged({ eventId, type, timestamp, data }: EventRecord): LoggedEvent {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Queryable } from '#libs/persistence';
+import { boundArray, boundArrays, Database, type Queryable } from '#libs/persistence';
 import type { EventRecord, EventType } from '../events/event-record.js';
 import { storedPayloadText } from '../events/payload-text.js';
 
@@ -23,11 +23,11 @@ export class EventTable {
     await this.database.execute(
       `WITH live AS (
          SELECT execution_id FROM pipeline_executions
-          WHERE execution_id = ANY($1::uuid[]) AND status = 'RUNNING' ORDER BY execution_id FOR SHARE
+          WHERE execution_id = ANY(${boundArray(1, 'uuid')}) AND status = 'RUNNING' ORDER BY execution_id FOR SHARE
        )
        INSERT INTO execution_events (execution_id, event_id, event_type, timestamp, payload_json)
        SELECT v.execution_id, v.event_id, v.event_type, v.emitted_at, v.payload::jsonb
-         FROM unnest($1::uuid[], $2::int[], $3::text[], $4::timestamptz[], $5::text[])
+         FROM unnest(${boundArrays(1, ['uuid', 'int', 'text', 'timestamptz', 'text'])})
            AS v(execution_id, event_id, event_type, emitted_at, payload)
          JOIN live USING (execution_id)
        ON CONFLICT DO NOTHING`,

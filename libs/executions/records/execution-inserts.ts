@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { actArrays, auditedActsSql } from '#libs/audit';
-import { Batcher, Database, isConnectionFailure } from '#libs/persistence';
+import { Batcher, boundArrays, Database, isConnectionFailure } from '#libs/persistence';
 import type { Lineage } from '../family/lineage.js';
 import type { RunTrail } from './run-trail.js';
 
@@ -91,18 +91,12 @@ function recordedOf({ started_at: startedAt, sources }: InsertedRow): RecordedEx
 const TYPES = ['uuid', 'uuid', 'int', 'text', 'uuid', 'text', 'uuid', 'uuid', 'uuid', 'text', 'text', 'text'];
 
 /**
- * Behind a subselect the planner does not see how long the arrays are: it would make a plan for every length, which takes
- * as long as the statement itself.
- */
-const ARRAYS = TYPES.map((type, at) => `(SELECT $${at + 1}::${type}[])`).join(', ');
-
-/**
  * Rows, what the audit trail says of them, and the stamps of their datasources: one round trip and one commit. The stamps
  * spare a run the reading of rows that this instance knows already.
  */
 const INSERT_SQL = `
   WITH n AS (
-    SELECT * FROM unnest(${ARRAYS})
+    SELECT * FROM unnest(${boundArrays(1, TYPES)})
       AS n(execution_id, pipeline_id, pipeline_version, parameters_json, triggered_by, triggered_via, correlation_id,
            root_execution_id, parent_execution_id, parent_node_id, standing_body, datasources)
   ), launched AS (

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/persistence';
+import { boundArray, boundArrays, Database } from '#libs/persistence';
 
 /** Signs of life and progress of the runs of this instance (contract 02 §9.2). Control connections only. */
 @Injectable()
@@ -11,7 +11,7 @@ export class Heartbeats {
     const rows = await this.database.control.query<{ execution_id: string }>(
       `WITH mine AS (
          SELECT execution_id FROM pipeline_executions
-          WHERE execution_id = ANY($1::uuid[]) AND status = 'RUNNING' ORDER BY execution_id FOR NO KEY UPDATE
+          WHERE execution_id = ANY(${boundArray(1, 'uuid')}) AND status = 'RUNNING' ORDER BY execution_id FOR NO KEY UPDATE
        )
        UPDATE pipeline_executions x SET heartbeat_at = NOW()
          FROM mine WHERE x.execution_id = mine.execution_id AND x.status = 'RUNNING'
@@ -25,10 +25,10 @@ export class Heartbeats {
   async progress(stats: ReadonlyMap<string, string>): Promise<void> {
     await this.database.control.execute(
       `WITH fresh AS (
-         SELECT * FROM unnest($1::uuid[], $2::text[]) AS f(execution_id, node_stats_json)
+         SELECT * FROM unnest(${boundArrays(1, ['uuid', 'text'])}) AS f(execution_id, node_stats_json)
        ), mine AS (
          SELECT execution_id FROM pipeline_executions
-          WHERE execution_id = ANY($1::uuid[]) AND status = 'RUNNING' ORDER BY execution_id FOR NO KEY UPDATE
+          WHERE execution_id = ANY(${boundArray(1, 'uuid')}) AND status = 'RUNNING' ORDER BY execution_id FOR NO KEY UPDATE
        )
        UPDATE pipeline_executions x SET node_stats_json = f.node_stats_json::jsonb, heartbeat_at = NOW()
          FROM fresh f JOIN mine USING (execution_id)

@@ -124,8 +124,8 @@ export class LostRuns {
     { eventId, type, timestamp, data }: EventRecord,
   ): Promise<void> {
     try {
-      const expiry = { ttlSeconds: LOG_TTL_SECONDS, sealed: true };
-      await this.store.appendEvents(id, [{ eventId, type, timestamp, payload: data }], expiry);
+      const events = [{ eventId, type, timestamp, payload: data }];
+      await this.store.appendEvents([{ executionId: id, events, ttlSeconds: LOG_TTL_SECONDS, sealed: true }]);
       await this.store.clearCancel(id);
       await this.store.releaseLease('slots', triggered_by, id);
     } catch (error) {

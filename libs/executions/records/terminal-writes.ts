@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { actArrays, auditedActsSql, type AuditEntry } from '#libs/audit';
-import { Batcher, Database, isConnectionFailure, isContention } from '#libs/persistence';
+import { Batcher, boundArray, boundArrays, Database, isConnectionFailure, isContention } from '#libs/persistence';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventRecord } from '../events/event-record.js';
 
@@ -100,15 +100,17 @@ export class TerminalWrites {
   }
 }
 
+const ENDS = ['uuid', 'text', 'timestamptz', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint', 'text'];
+const EVENTS = ['uuid', 'int', 'text', 'timestamptz', 'text'];
+
 const TERMINAL_SQL = `
   WITH ended AS (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[], $7::text[],
-                         $8::bigint[], $9::bigint[], $10::text[])
+    SELECT * FROM unnest(${boundArrays(1, ENDS)})
       AS e(execution_id, status, completed_at, duration_ms, failed_node_id, error_json, node_stats_json,
            result_row_count, result_size_bytes, parameters_json)
   ), held AS (
     SELECT x.execution_id FROM pipeline_executions x
-     WHERE x.execution_id = ANY($1::uuid[]) AND x.status = 'RUNNING'
+     WHERE x.execution_id = ANY(${boundArray(1, 'uuid')}) AND x.status = 'RUNNING'
      ORDER BY x.execution_id FOR NO KEY UPDATE
   ), done AS (
     UPDATE pipeline_executions x
@@ -122,7 +124,7 @@ const TERMINAL_SQL = `
   ), logged AS (
     INSERT INTO execution_events (execution_id, event_id, event_type, timestamp, payload_json)
     SELECT v.execution_id, v.event_id, v.event_type, v.emitted_at, v.payload::jsonb
-      FROM unnest($11::uuid[], $12::int[], $13::text[], $14::timestamptz[], $15::text[])
+      FROM unnest(${boundArrays(11, EVENTS)})
         AS v(execution_id, event_id, event_type, emitted_at, payload)
       JOIN done USING (execution_id)
     ON CONFLICT DO NOTHING

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { MemoryTransientStore } from '#libs/transient';
-import { compressChunk } from './result-chunk.js';
+import { packChunk } from './result-chunk.js';
 import { ResultReader } from './result-reader.js';
 
 const RUN = '0197b2f0-0000-7000-8000-000000000001';
@@ -22,7 +22,7 @@ async function stored(sizes: readonly number[], kept = sizes.length): Promise<vo
     chunkStarts.push(from);
     const lines = Array.from({ length: size }, (_, at) => row(from + at)).join('\n');
     // A chunk that says less than its place in the meta is as good as lost.
-    await store.putChunk(RUN, index, await compressChunk(Buffer.from(index < kept ? lines : row(from))));
+    await store.putChunk(RUN, index, await packChunk(Buffer.from(index < kept ? lines : row(from))));
     from += size;
   }
   await store.publishResult(
@@ -71,7 +71,7 @@ describe('the first rows of a result', () => {
     for (const count of [1, 40, 3000]) {
       await store.discardResult(RUN);
       await store.beginResult(RUN, 60);
-      await store.putChunk(RUN, 0, await compressChunk(Buffer.from(lines.slice(0, count).join('\n'))));
+      await store.putChunk(RUN, 0, await packChunk(Buffer.from(lines.slice(0, count).join('\n'))));
       const meta = {
         schemaJson: '[]',
         warningsJson: '[]',

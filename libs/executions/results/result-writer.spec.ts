@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type { ResultMeta, TransientStore } from '#libs/transient';
 import { createVector, RowEncoder, type Column, type ColumnBatch } from '#libs/typesystem';
-import { linesOfChunk } from './result-chunk.js';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { linesOfChunk, packChunk } from './result-chunk.js';
+import { ResultStore } from './result-store.js';
 import { ResultWriter } from './result-writer.js';
 
 const COLUMNS: Column[] = [{ name: 't', type: 'STRING' }];
@@ -14,10 +17,19 @@ function batch(texts: readonly string[]): ColumnBatch {
 }
 
 /** Writes the texts in batches of these sizes; what was stored, chunk by chunk. */
-async function stored(texts: readonly string[], sizes: readonly number[], maxBytes = 1 << 30) {
+async function stored(
+  texts: readonly string[],
+  sizes: readonly number[],
+  { maxBytes = 1 << 30, last = false, lost = false }: { maxBytes?: number; last?: boolean; lost?: boolean } = {},
+) {
   const chunks: Buffer[] = [];
   let begun = 0;
   const store = {
+    storeResult: (_id: string, chunk: Uint8Array | undefined, { totalRows }: ResultMeta, ttlSeconds: number) => {
+      if (chunk) chunks[0] = Buffer.from(chunk);
+      const chunkCount = lost ? 0 : chunks.length;
+      return Promise.resolve({ expiresAt: `2026-01-01T00:00:${ttlSeconds}.000Z`, totalRows, chunks: chunkCount });
+    },
     beginResult: (_id: string, _ttl: number, first?: Uint8Array) => {
       if (first) chunks[0] = Buffer.from(first);
       return Promise.resolve(void begun++);
@@ -27,7 +39,7 @@ async function stored(texts: readonly string[], sizes: readonly number[], maxByt
       return Promise.resolve();
     },
   };
-  const writer = new ResultWriter('run', store, { maxBytes, drainTtlSeconds: 60 }, NEVER);
+  const writer = new ResultWriter('run', store, { maxBytes, drainTtlSeconds: 60, ttlSeconds: 30 }, NEVER);
   const encoder = new RowEncoder(COLUMNS);
   let from = 0;
   for (let turn = 0; from < texts.length; turn++) {
@@ -35,7 +47,7 @@ async function stored(texts: readonly string[], sizes: readonly number[], maxByt
     await writer.write(encoder.encode(batch(texts.slice(from, from + size))));
     from += size;
   }
-  const result = await writer.finish(COLUMNS);
+  const result = await writer.finish({ columns: COLUMNS, warnings: [], last });
   return { ...result, begun, lines: await Promise.all(chunks.map(linesOfChunk)) };
 }
 
@@ -68,14 +80,60 @@ describe('the chunks of a result', () => {
     expect(lines.flat()).toEqual(wide.map(rowOf));
   });
 
+  it('are stored and published in one act where there is one at most, and no node follows', async () => {
+    const published = { expiresAt: '2026-01-01T00:00:30.000Z', ttlSeconds: 30 };
+    const few = texts.slice(0, 10);
+    const { lines, ...result } = await stored(few, [4], { last: true });
+    expect(lines).toEqual([few.map(rowOf)]);
+    expect(result).toMatchObject({ begun: 0, published, chunkStarts: [0], rowCount: 10 });
+    expect(Buffer.from(result.whole!).toString('utf8')).toBe(few.map(rowOf).join('\n'));
+    expect(await stored([], [1], { last: true })).toMatchObject({ begun: 0, published, chunkCount: 0, lines: [] });
+    // Not while another node may still fail, nor once a chunk is with the store already.
+    expect((await stored(few, [4])).published).toBeUndefined();
+    expect(await stored(texts, [1000], { last: true })).toMatchObject({ begun: 1, published: undefined });
+  });
+
+  it('fail the node when the act that stores them leaves less than was written', async () => {
+    await expect(stored(['a'], [1], { last: true, lost: true })).rejects.toMatchObject({
+      code: 'result.storage_unavailable',
+    });
+  });
+
+  it('fail a run whose published result, read again, is not what was written', async () => {
+    const { chunkCount: written, ...rest } = await stored(texts, [1000]);
+    const publishing = (chunks: number, totalRows: number): Promise<unknown> => {
+      const again = { expiresAt: '2026-01-01T00:00:30.000Z', chunks, totalRows };
+      const store = { publishResult: () => Promise.resolve(again) } as unknown as TransientStore;
+      const delivered = { columns: COLUMNS, warnings: [], stored: { ...rest, chunkCount: written } };
+      return new ResultStore(store, { maxBytes: 1, drainTtlSeconds: 1 }).publish('run', delivered, 30);
+    };
+    await expect(publishing(4, 3456)).resolves.toMatchObject({ ttlSeconds: 30 });
+    for (const [chunks, rows] of [
+      [3, 3456],
+      [4, 3455],
+    ] as const)
+      await expect(publishing(chunks, rows)).rejects.toMatchObject({ code: 'result.storage_unavailable' });
+  });
+
+  it('of few bytes are frames that any reader of Zstandard can open, and their size decides nothing else', async () => {
+    for (const length of [0, 1, 255, 256, 4095, 4096, 4097, 70_000]) {
+      const rows = Buffer.alloc(length, '[1,"ä"]\n');
+      const chunk = await packChunk(rows);
+      expect([length, zstdDecompressSync(chunk).equals(rows)]).toEqual([length, true]);
+      expect((await linesOfChunk(chunk)).join('\n')).toBe(rows.toString('utf8'));
+      // One that another version compressed, whatever its size.
+      expect((await linesOfChunk(zstdCompressSync(rows))).join('\n')).toBe(rows.toString('utf8'));
+    }
+  });
+
   it('are none of no rows', async () => {
     expect(await stored([], [1])).toMatchObject({ rowCount: 0, bytes: 0, chunkCount: 0, chunkStarts: [] });
   });
 
   it('may hold exactly as many bytes as are allowed, and one more is refused with both numbers', async () => {
     const bytes = Buffer.byteLength(rowOf('äbc')) * 3;
-    expect((await stored(['äbc', 'äbc', 'äbc'], [2], bytes)).bytes).toBe(bytes);
-    await expect(stored(['äbc', 'äbc', 'äbc'], [2], bytes - 1)).rejects.toMatchObject({
+    expect((await stored(['äbc', 'äbc', 'äbc'], [2], { maxBytes: bytes })).bytes).toBe(bytes);
+    await expect(stored(['äbc', 'äbc', 'äbc'], [2], { maxBytes: bytes - 1 })).rejects.toMatchObject({
       code: 'result.too_large',
       details: { max_size_bytes: bytes - 1, bytes },
     });

@@ -1,8 +1,10 @@
 import { PenstockError } from '#libs/kernel';
+import type { MappingWarning } from '#libs/datasources';
 import type { Column, EncodedRows } from '#libs/typesystem';
 import { ChunkRows } from './chunk-rows.js';
-import { compressChunk } from './result-chunk.js';
-import type { TransientStore } from '#libs/transient';
+import { packChunk } from './result-chunk.js';
+import { metaOf, publication, type PublishedResult } from './result-publication.js';
+import { TransientUnavailable, type TransientStore } from '#libs/transient';
 
 /** A chunk is closed at either bound (contract 02 §6.4). */
 const CHUNK_ROWS = 1000;
@@ -16,6 +18,16 @@ export interface ResultLimits {
   maxBytes: number;
   /** Lifetime of the rows while they arrive. */
   drainTtlSeconds: number;
+  /** Lifetime of the result from its publication on. */
+  ttlSeconds: number;
+}
+
+/** What a result is made of beside its rows, once they are all written. */
+export interface ResultEnd {
+  columns: readonly Column[];
+  warnings: readonly MappingWarning[];
+  /** No node of the run is still to come: what is whole may be made visible now. */
+  last: boolean;
 }
 
 export interface StoredResult {
@@ -24,8 +36,11 @@ export interface StoredResult {
   /** UTF-8 bytes of the row arrays before compression. */
   bytes: number;
   chunkCount: number;
+  chunkStarts: readonly number[];
   /** All row arrays joined by line feeds, of a result that is one small chunk: its reader need not ask the store. */
   whole: Uint8Array | undefined;
+  /** Of a result that was small, and the last of its run: stored and published by one act. */
+  published: PublishedResult | undefined;
 }
 
 /**
@@ -46,11 +61,12 @@ export class ResultWriter {
   readonly #writes = new Set<Promise<void>>();
   #begun: Promise<void> | undefined;
   #whole: Uint8Array | undefined = NOTHING;
+  #published: PublishedResult | undefined;
   #failure: unknown;
 
   constructor(
     private readonly executionId: string,
-    private readonly store: Pick<TransientStore, 'beginResult' | 'putChunk'>,
+    private readonly store: Pick<TransientStore, 'beginResult' | 'putChunk' | 'storeResult'>,
     private readonly limits: ResultLimits,
     private readonly signal: AbortSignal,
   ) {}
@@ -87,26 +103,58 @@ export class ResultWriter {
     if (pieceBegin < begin) this.#rows.add(bytes, pieceBegin, begin - 1);
   }
 
-  /** Waits until everything is stored. Returns what has to be published. */
-  async finish(columns: readonly Column[]): Promise<StoredResult & { chunkStarts: readonly number[] }> {
-    if (this.#chunkRows > 0) await this.#flush();
-    await Promise.all(this.#writes);
-    // A result without rows is a result: it has to be begun to be published.
-    await this.#attempt(() => (this.#begun ??= this.#begin()));
+  /** Whether the store may hold anything of it. */
+  get begun(): boolean {
+    return this.#begun !== undefined;
+  }
+
+  /** Waits until everything is stored. Returns what has to be published, unless it is. */
+  async finish(end: ResultEnd): Promise<StoredResult> {
+    if (end.last && !this.#begun) await this.#storeWhole(end);
+    else {
+      if (this.#chunkRows > 0) await this.#flush();
+      await Promise.all(this.#writes);
+      // A result without rows is a result: it has to be begun to be published.
+      await this.#attempt(() => (this.#begun ??= this.#begin()));
+    }
     this.#raise();
     return {
-      columns,
+      columns: end.columns,
       rowCount: this.#rowCount,
       bytes: this.#bytes,
       chunkCount: this.#chunkStarts.length,
       chunkStarts: this.#chunkStarts,
       whole: this.#whole,
+      published: this.#published,
     };
   }
 
   /** Waits for writes under way, so that a discard after it leaves nothing. Never rejects. */
   async settle(): Promise<void> {
     await Promise.all(this.#writes);
+  }
+
+  /** One chunk or none, and nothing behind it. */
+  async #storeWhole({ columns, warnings }: ResultEnd): Promise<void> {
+    const { executionId, signal } = this;
+    const { ttlSeconds } = this.limits;
+    const rows = this.#rows.bytes;
+    const described = {
+      columns,
+      warnings,
+      rowCount: this.#rowCount,
+      bytes: this.#bytes,
+      chunkStarts: this.#chunkStarts,
+    };
+    if (rows.length <= KEPT_BYTES) this.#whole = rows.slice();
+    else this.#whole = undefined;
+    const storing = async (): Promise<void> => {
+      const chunk = this.#chunkRows > 0 ? await packChunk(rows) : undefined;
+      const stored = await this.store.storeResult(executionId, chunk, metaOf(described), ttlSeconds, signal);
+      this.#published = publication(described, stored, ttlSeconds);
+      if (!this.#published) throw new TransientUnavailable({ reason: 'lost' });
+    };
+    await this.#attempt(() => (this.#begun = storing()));
   }
 
   async #flush(): Promise<void> {
@@ -133,13 +181,13 @@ export class ResultWriter {
 
   /** With the first chunk, where there is one. */
   async #begin(rows?: Uint8Array): Promise<void> {
-    const first = rows && (await compressChunk(rows));
+    const first = rows && (await packChunk(rows));
     await this.store.beginResult(this.executionId, this.limits.drainTtlSeconds, first, this.signal);
   }
 
   /** Packed beside the chunks before it, written when the result is begun. */
   async #put(index: number, rows: Uint8Array): Promise<void> {
-    const chunk = await compressChunk(rows);
+    const chunk = await packChunk(rows);
     await this.#begun;
     await this.store.putChunk(this.executionId, index, chunk, this.signal);
   }

@@ -7,7 +7,7 @@ import type { RowDrain } from './row-drain.js';
 
 /** Stores everything the node yields, encoded for the wire (contract 02 §6.4). Counts what has no wire form. */
 export async function deliverToCaller(
-  { scope, progress }: NodeTask,
+  { node, scope, progress }: NodeTask,
   drain: RowDrain,
   budget: NodeBudget,
   sourceWarnings: () => readonly MappingWarning[],
@@ -25,7 +25,7 @@ export async function deliverToCaller(
     await nextTurn();
   }
   progress.enter('finalizing');
-  const stored = await result.finish(columns);
   const warnings = [...sourceWarnings(), ...issues.warnings(columns)];
+  const stored = await result.finish({ columns, warnings, last: scope.isLast(node.id) });
   return { rowsOut: stored.rowCount, bytesOut: stored.bytes, delivered: { columns, warnings, stored } };
 }

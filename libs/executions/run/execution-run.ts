@@ -61,7 +61,7 @@ export class ExecutionRun implements HostedRun {
     state.spans.begin();
     state.emit(state.events.executionStarted(state.now(), plan.parametersJson));
     const deadline = setTimeout(() => this.#deadline(), services.settings.executionTimeoutSeconds * 1000);
-    const result = services.results.writer(plan.executionId, latch.signal);
+    const result = services.results.writer(plan.executionId, plan.resultTtlSeconds, latch.signal);
     let staging: StagingEngine | undefined;
     try {
       staging = await this.#openStaging();
@@ -138,11 +138,11 @@ export class ExecutionRun implements HostedRun {
 
   async #discard(result: ResultWriter): Promise<void> {
     await result.settle();
-    if (result.rowCount === 0) return;
+    if (!result.begun) return;
     try {
       await this.services.results.discard(this.executionId);
     } catch (error) {
-      // Nothing of it was published, and its keys expire.
+      // Its keys expire, and until then the row says that there is no result.
       this.services.logger.warn('A result was not discarded.', { execution_id: this.executionId, error });
     }
   }
@@ -158,6 +158,7 @@ export class ExecutionRun implements HostedRun {
       templates: plan.templates,
       ...means,
       stream: plan.stream,
+      isLast: (nodeId) => this.state.stats.isLast(nodeId),
       startChild: (node, signal) => this.#startChild(node, signal),
       confirmOwnership: () => this.services.ownership.confirm(this),
     };

@@ -161,11 +161,11 @@ export class NodeProgress {
       started_at: this.startedAt.toISOString(),
       observed_at: this.clock.now().toISOString(),
       elapsed_ms: Math.round(performance.now() - this.#began),
-      timings_ms: Object.fromEntries(timings) as ProgressSample['timings_ms'],
-      ...(this.#fetched === undefined ? {} : { rows_fetched: this.#fetched }),
-      ...(this.#written === undefined ? {} : { rows_written: this.#written }),
       ...(this.#batches === undefined ? {} : { batches_written: this.#batches }),
       ...this.#facts,
+      ...(this.#fetched === undefined ? {} : { rows_fetched: this.#fetched }),
+      ...(this.#written === undefined ? {} : { rows_written: this.#written }),
+      timings_ms: Object.fromEntries(timings) as ProgressSample['timings_ms'],
     });
   }
 }

@@ -33,10 +33,10 @@ export class NodeStats {
   started(nodeId: string, at: Date): void {
     this.#entries.set(nodeId, {
       node_id: nodeId,
-      status: 'RUNNING',
       started_at: at.toISOString(),
       completed_at: null,
       duration_ms: 0,
+      status: 'RUNNING',
       rows_out: 0,
       bytes_out: 0,
     });
@@ -106,6 +106,11 @@ export class NodeStats {
     entry.rows_out = NOT_MEASURED;
     entry.error_code = error.code;
     entry.error_message = error.message;
+  }
+
+  /** Whether every other node has succeeded. */
+  isLast(nodeId: string): boolean {
+    return this.nodeIds.every((each) => each === nodeId || this.#entries.get(each)?.status === 'SUCCESS');
   }
 
   /** Entries so far, in body order. */

@@ -23,6 +23,8 @@ export interface RunScope {
   readonly sources: LaunchSources;
   /** Present when a node reads or writes tempdb. */
   readonly staging: StagingEngine | undefined;
+  /** Whether every other node has succeeded: the run is over with this one. */
+  isLast(nodeId: string): boolean;
   /** Where the caller node's rows go, unless the run is a child. */
   readonly result: ResultWriter;
   /** Of a child: its parent's node, which takes the caller node's rows. */
@@ -44,7 +46,7 @@ export interface NodeYield {
 export interface DeliveredResult {
   columns: readonly Column[];
   warnings: readonly MappingWarning[];
-  stored: StoredResult & { chunkStarts: readonly number[] };
+  stored: StoredResult;
 }
 
 /** Facts gathered on the way, for the failure record: the node may fail at any of them. */

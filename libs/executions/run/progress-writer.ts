@@ -8,8 +8,8 @@ export interface ProgressSource {
   readonly ended: boolean;
 }
 
-/** Node boundaries of one burst share a statement. */
-const GATHER_MS = 40;
+/** Node boundaries of one burst share a statement; a run that is over before needs none. */
+const GATHER_MS = 100;
 
 /**
  * Writes live node states of this instance's runs (contract 02 §9.2): one statement in flight, the newest snapshot wins,

@@ -4,6 +4,7 @@
  */
 export class RunClock {
   readonly #origin: number;
+  readonly #startedMs: number;
 
   /** `startedAt`: microseconds, `YYYY-MM-DDTHH:MM:SS.ffffffZ`. */
   constructor(
@@ -11,10 +12,11 @@ export class RunClock {
     private readonly monotonic: () => number = () => performance.now(),
   ) {
     this.#origin = monotonic();
+    this.#startedMs = Date.parse(startedAt);
   }
 
   now(): Date {
-    return new Date(Date.parse(this.startedAt) + this.elapsedMs());
+    return new Date(this.#startedMs + this.elapsedMs());
   }
 
   elapsedMs(): number {

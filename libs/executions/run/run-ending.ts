@@ -1,7 +1,7 @@
 import { PenstockError, writeJson } from '#libs/kernel';
 import { callerNode, encodeContext } from '#libs/pipelines';
 import type { TerminalRecord } from '../records/terminal-writes.js';
-import type { PublishedResult } from '../results/result-store.js';
+import type { PublishedResult } from '../results/result-publication.js';
 import { failureRecord, type FailureRecord } from './failure-record.js';
 import type { AbortReason, Outcome } from './outcome.js';
 import { wireColumn, type DataReady, type UnnumberedEvent } from './run-events.js';

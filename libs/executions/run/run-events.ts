@@ -75,7 +75,7 @@ export class RunEvents {
   }
 
   nodeStarted(at: Date, nodeId: string): UnnumberedEvent {
-    return this.#event('node_started', at, { node_id: nodeId, started_at: at.toISOString(), attempt: 1 });
+    return this.#event('node_started', at, { node_id: nodeId, attempt: 1, started_at: at.toISOString() });
   }
 
   nodeProgress(at: Date, sample: ProgressSample): UnnumberedEvent {

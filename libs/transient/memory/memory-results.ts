@@ -1,5 +1,5 @@
 import { keys } from '../keys.js';
-import type { PublishedResult, ResultMeta } from '../transient-store.js';
+import type { PublishedResult, ResultMeta, StoredAgain } from '../transient-store.js';
 import { TransientUnavailable } from '../transient-unavailable.js';
 import type { ExpiringEntries } from './expiring-entries.js';
 
@@ -31,7 +31,7 @@ export class MemoryResults {
     rows.chunks.set(index, bytes.slice());
   }
 
-  publish(executionId: string, meta: ResultMeta, ttlSeconds: number): { expiresAt: string } {
+  publish(executionId: string, meta: ResultMeta, ttlSeconds: number): StoredAgain {
     const rows = this.#rows(executionId);
     if (!rows || rows.published || rows.chunks.size !== meta.chunkStarts.length) {
       throw new TransientUnavailable({ reason: 'lost' });
@@ -43,7 +43,7 @@ export class MemoryResults {
     this.entries.set(keys.resultMeta(executionId), published, bytes, expiresAtMs);
     this.entries.expireAt(keys.resultRows(executionId), expiresAtMs);
     rows.published = true;
-    return { expiresAt };
+    return { expiresAt, totalRows: published.totalRows, chunks: rows.chunks.size };
   }
 
   meta(executionId: string): PublishedResult | undefined {

@@ -59,7 +59,13 @@ describe('the store in memory is bounded', () => {
     expect(store.bytes).toBeLessThanOrEqual(MAX);
     expect(await store.countChunks(id)).toBe(9);
     await expect(
-      store.appendEvents(newId(), [{ eventId: 1, type: 't', timestamp: 'x', payload: 'y'.repeat(20_000) }], OPEN),
+      store.appendEvents([
+        {
+          executionId: newId(),
+          events: [{ eventId: 1, type: 't', timestamp: 'x', payload: 'y'.repeat(20_000) }],
+          ...OPEN,
+        },
+      ]),
     ).rejects.toMatchObject({ reason: 'full' });
     await store.publishResult(
       id,
@@ -98,7 +104,9 @@ describe('the store in memory is bounded', () => {
     await store.claim(key, { executionId: id, requestHash: 'h' }, 60);
     await store.acquire('slots', 'u', id, 1, 60);
     await store.requestCancel(id, 'cancelled', 60);
-    await store.appendEvents(id, [{ eventId: 1, type: 't', timestamp: 'x', payload: '{}' }], OPEN);
+    await store.appendEvents([
+      { executionId: id, events: [{ eventId: 1, type: 't', timestamp: 'x', payload: '{}' }], ...OPEN },
+    ]);
     expect(store.bytes).toBeGreaterThan(0);
     await store.release(key, id);
     await store.releaseLease('slots', 'u', id);

@@ -4,7 +4,7 @@ import {
   CHANNELS,
   TransientStore,
   type ClaimKey,
-  type EventLogExpiry,
+  type EventAppend,
   type FailureLock,
   type IdempotencyClaim,
   type InstanceBeat,
@@ -12,6 +12,7 @@ import {
   type LoggedEvent,
   type PublishedResult,
   type ResultMeta,
+  type StoredAgain,
   type WindowCount,
   type WindowLimit,
 } from '../transient-store.js';
@@ -110,8 +111,21 @@ export class MemoryTransientStore extends TransientStore {
     meta: ResultMeta,
     ttlSeconds: number,
     signal?: AbortSignal,
-  ): Promise<{ expiresAt: string }> {
+  ): Promise<StoredAgain> {
     this.#enter(signal);
+    return this.#results.publish(executionId, meta, ttlSeconds);
+  }
+
+  async storeResult(
+    executionId: string,
+    chunk: Uint8Array | undefined,
+    meta: ResultMeta,
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<StoredAgain> {
+    this.#enter(signal);
+    this.#results.begin(executionId, ttlSeconds);
+    if (chunk) this.#results.putChunk(executionId, 0, chunk);
     return this.#results.publish(executionId, meta, ttlSeconds);
   }
 
@@ -139,16 +153,13 @@ export class MemoryTransientStore extends TransientStore {
     this.#results.discard(executionId);
   }
 
-  async appendEvents(
-    executionId: string,
-    events: readonly LoggedEvent[],
-    { ttlSeconds, sealed }: EventLogExpiry,
-    signal?: AbortSignal,
-  ): Promise<void> {
+  async appendEvents(logs: readonly EventAppend[], signal?: AbortSignal): Promise<void> {
     this.#enter(signal);
-    this.#logs.append(executionId, events, ttlSeconds);
-    if (sealed) this.#logs.seal(executionId);
-    if (events.length > 0) this.#bus.publish(CHANNELS.events, executionId);
+    for (const { executionId, events, ttlSeconds, sealed } of logs) {
+      this.#logs.append(executionId, events, ttlSeconds);
+      if (sealed) this.#logs.seal(executionId);
+      if (events.length > 0) this.#bus.publish(CHANNELS.events, executionId);
+    }
   }
 
   async readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]> {

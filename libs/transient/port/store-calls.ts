@@ -10,6 +10,7 @@ export const STORE_CALLS = [
   'beginResult',
   'putChunk',
   'publishResult',
+  'storeResult',
   'resultMeta',
   'countChunks',
   'readChunks',

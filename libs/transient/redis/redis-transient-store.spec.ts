@@ -47,8 +47,10 @@ describeWithProgram('redis-server', 'the store on Redis', (program) => {
       );
       await store.beginResult('e2', 900);
       const started = { eventId: 1, type: 'execution_started', timestamp: 't', payload: '{}' };
-      await store.appendEvents('e1', [started], { ttlSeconds: 4200, sealed: true });
-      await store.appendEvents('e2', [started], { ttlSeconds: 4200, sealed: false });
+      await store.appendEvents([
+        { executionId: 'e1', events: [started], ttlSeconds: 4200, sealed: true },
+        { executionId: 'e2', events: [started], ttlSeconds: 4200, sealed: false },
+      ]);
       await store.requestCancel('e1', 'cancelled', 600);
       await store.acquire('slots', 'u1', 'e1', 10, 45);
       await store.acquire('sse', 'u1', 's1', 10, 45);

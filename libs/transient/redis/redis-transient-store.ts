@@ -5,7 +5,7 @@ import {
   CHANNELS,
   TransientStore,
   type ClaimKey,
-  type EventLogExpiry,
+  type EventAppend,
   type FailureLock,
   type IdempotencyClaim,
   type InstanceBeat,
@@ -13,6 +13,7 @@ import {
   type LoggedEvent,
   type PublishedResult,
   type ResultMeta,
+  type StoredAgain,
   type WindowCount,
   type WindowLimit,
 } from '../transient-store.js';
@@ -110,12 +111,22 @@ export class RedisTransientStore extends TransientStore {
     meta: ResultMeta,
     ttlSeconds: number,
     signal?: AbortSignal,
-  ): Promise<{ expiresAt: string }> {
-    const openEnded = writeStoredMeta(meta).slice(0, -1);
-    const args = [openEnded, ttlSeconds, meta.chunkStarts.length];
-    const expires = await this.#run(scripts.publishResult, resultKeys(executionId), args, signal);
-    if (typeof expires !== 'number' || expires === 0) throw new TransientUnavailable({ reason: 'lost' });
-    return { expiresAt: new Date(expires).toISOString() };
+  ): Promise<StoredAgain> {
+    const args = [openEnded(meta), ttlSeconds, meta.chunkStarts.length];
+    const stored = await this.#run(scripts.publishResult, resultKeys(executionId), args, signal);
+    if (!Array.isArray(stored)) throw new TransientUnavailable({ reason: 'lost' });
+    return storedAgain(stored);
+  }
+
+  async storeResult(
+    executionId: string,
+    chunk: Uint8Array | undefined,
+    meta: ResultMeta,
+    ttlSeconds: number,
+    signal?: AbortSignal,
+  ): Promise<StoredAgain> {
+    const args = [openEnded(meta), ttlSeconds, ...(chunk ? [chunk] : [])];
+    return storedAgain((await this.#run(scripts.storeResult, resultKeys(executionId), args, signal)) as unknown[]);
   }
 
   async resultMeta(executionId: string, signal?: AbortSignal): Promise<PublishedResult | undefined> {
@@ -142,15 +153,14 @@ export class RedisTransientStore extends TransientStore {
     await this.#ask(() => this.redis.del(...resultKeys(executionId)), signal);
   }
 
-  async appendEvents(
-    executionId: string,
-    events: readonly LoggedEvent[],
-    { ttlSeconds, sealed }: EventLogExpiry,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    const fields = events.flatMap(({ eventId, type, timestamp, payload }) => [eventId, type, timestamp, payload]);
-    const args = [ttlSeconds, sealed ? SEALED_EVENTS_SECONDS : '', CHANNELS.events, executionId, ...fields];
-    await this.#run(scripts.appendEvents, [keys.events(executionId)], args, signal);
+  async appendEvents(logs: readonly EventAppend[], signal?: AbortSignal): Promise<void> {
+    if (logs.length === 0) return;
+    const args = logs.flatMap(({ executionId, events, ttlSeconds, sealed }) => [
+      ...[executionId, ttlSeconds, sealed ? 1 : 0, events.length],
+      ...events.flatMap(({ eventId, type, timestamp, payload }) => [eventId, type, timestamp, payload]),
+    ]);
+    const names = logs.map(({ executionId }) => keys.events(executionId));
+    await this.#run(scripts.appendEvents, names, [CHANNELS.events, SEALED_EVENTS_SECONDS, ...args], signal);
   }
 
   async readEvents(executionId: string, after: number, limit: number, signal?: AbortSignal): Promise<LoggedEvent[]> {
@@ -331,6 +341,16 @@ function stampOf(microseconds: string): string {
 function claimOf(answer: unknown): IdempotencyClaim {
   const [text, now] = answer as [string, number];
   return readStoredClaim(text, now);
+}
+
+/** To be closed by the store, which knows when it expires. */
+function openEnded(meta: ResultMeta): string {
+  return writeStoredMeta(meta).slice(0, -1);
+}
+
+function storedAgain(answer: readonly unknown[]): StoredAgain {
+  const [expires, chunks, meta] = answer as [number, number, string];
+  return { expiresAt: new Date(expires).toISOString(), chunks, totalRows: readStoredMeta(meta).totalRows };
 }
 
 function resultKeys(executionId: string): [rows: string, meta: string] {

@@ -62,16 +62,32 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1
 `);
 
-/** KEYS rows, meta; ARGV meta text without its closing brace, TTL in seconds, number of chunks. The expiry in ms. */
+/** What was published, read again: expiry in ms, number of chunks, the meta's text. */
+const STORED_AGAIN = `
+redis.call('SET', KEYS[2], ARGV[1] .. ',"expires_at":' .. string.format('%.0f', expires) .. '}', 'PXAT', string.format('%.0f', expires))
+return {expires, redis.call('HLEN', KEYS[1]), redis.call('GET', KEYS[2])}
+`;
+
+/** KEYS rows, meta; ARGV meta text without its closing brace, TTL in seconds, number of chunks. See STORED_AGAIN. */
 export const publishResult = new Script(`${NOW}
 if redis.call('HEXISTS', KEYS[1], 'begun') == 0 then return 0 end
 if redis.call('HLEN', KEYS[1]) ~= ARGV[3] + 1 then return 0 end
 local expires = now + ARGV[2] * 1000
 redis.call('HDEL', KEYS[1], 'begun')
 redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', expires))
-redis.call('SET', KEYS[2], ARGV[1] .. ',"expires_at":' .. string.format('%.0f', expires) .. '}', 'PXAT', string.format('%.0f', expires))
-return expires
-`);
+${STORED_AGAIN}`);
+
+/** KEYS rows, meta; ARGV meta text without its closing brace, TTL in seconds, the bytes of the one chunk if there is one. See STORED_AGAIN. */
+export const storeResult = new Script(`${NOW}
+-- As in the beginning of a result: a full Redis refuses the first write.
+redis.call('HSET', KEYS[1], 'begun', '')
+redis.call('DEL', KEYS[1], KEYS[2])
+local expires = now + ARGV[2] * 1000
+if ARGV[3] then
+  redis.call('HSET', KEYS[1], 0, ARGV[3])
+  redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', expires))
+end
+${STORED_AGAIN}`);
 
 /** KEYS rows. */
 export const countChunks = new Script(`
@@ -79,28 +95,32 @@ return redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'begun')
 `);
 
 /**
- * KEYS stream; ARGV TTL in seconds, TTL of a sealed log or nothing, channel, execution, then id, type, time, payload of
- * each event.
+ * KEYS a stream for each log; ARGV channel, TTL of a sealed log, then for each log: execution, TTL in seconds, whether
+ * it is sealed (1), number of its events, and id, type, time, payload of each.
  */
 export const appendEvents = new Script(`
 local lasts = {${LAST_EVENTS.map((name) => `['${name}'] = true`).join(', ')}}
-local last = 0
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
-  if newest[1] then
-    if lasts[newest[1][2][2]] then last = math.huge end
-    last = math.max(last, tonumber(string.match(newest[1][1], '^%d+')))
+local at = 3
+for log = 1, #KEYS do
+  local key, execution, ttl, sealed, count = KEYS[log], ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
+  at = at + 4
+  local last = 0
+  local newest = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
+  if newest then
+    if lasts[newest[2][2]] then last = math.huge end
+    last = math.max(last, tonumber(string.match(newest[1], '^%d+')))
   end
-end
-for at = 5, #ARGV, 4 do
-  if tonumber(ARGV[at]) > last then
-    redis.call('XADD', KEYS[1], ARGV[at] .. '-0', 'e', ARGV[at + 1], 't', ARGV[at + 2], 'd', ARGV[at + 3])
-    last = tonumber(ARGV[at])
+  for _ = 1, count do
+    if tonumber(ARGV[at]) > last then
+      redis.call('XADD', key, ARGV[at] .. '-0', 'e', ARGV[at + 1], 't', ARGV[at + 2], 'd', ARGV[at + 3])
+      last = tonumber(ARGV[at])
+    end
+    at = at + 4
   end
+  redis.call('EXPIRE', key, ttl, 'NX')
+  if sealed == '1' then redis.call('EXPIRE', key, ARGV[2]) end
+  if count > 0 then redis.call('PUBLISH', ARGV[1], execution) end
 end
-redis.call('EXPIRE', KEYS[1], ARGV[1], 'NX')
-if ARGV[2] ~= '' then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
-if #ARGV > 4 then redis.call('PUBLISH', ARGV[3], ARGV[4]) end
 `);
 
 /** KEYS flag; ARGV reason, TTL in seconds, channel, execution. */
