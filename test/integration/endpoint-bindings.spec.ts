@@ -188,6 +188,30 @@ describe('the deciding node', () => {
   });
 });
 
+describe('a run that an endpoint key started', () => {
+  it('is read by exactly that key, by id and by nothing else', async () => {
+    const [app, sibling] = [await endpointKey(owner, ['/']), await endpointKey(owner, ['/'])];
+    const called = await app.client.call('GET', '/api/x/other');
+    const run = `/api/v1/executions/${called.headers.get('DP-Execution-Id')}`;
+    for (const path of [run, `${run}/result`, `${run}/events`]) {
+      expect([path, (await app.client.call('GET', path)).status]).toEqual([path, 200]);
+      expect([path, (await app.client.call('HEAD', path)).status]).toEqual([path, 200]);
+      // Same owner, same workspace, same bindings: the row of the trail names the key.
+      const { status, body } = await sibling.client.call('GET', path);
+      expect([path, status, body.error.code]).toEqual([path, 404, 'result.execution_not_found']);
+    }
+    for (const [method, path] of [['DELETE', run], ['GET', '/api/v1/executions'], ['GET', `${run}/nodes`], ['POST', '/mcp'], ['POST', '/graphql']] as const) {
+      const answer = await app.client.call(method, path, method === 'POST' ? {} : undefined);
+      expect([path, answer.status]).toEqual([path, 403]);
+      expect([path, answer.text]).toEqual([path, expect.stringContaining('endpoint_key_off_surface')]);
+    }
+    // Without its row there is no proof, and the run is nobody's.
+    await server.test.database.execute('DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE key_id = $1)', [app.id]);
+    await server.forgets();
+    expect((await app.client.call('GET', run)).status).toBe(404);
+  }); // prettier-ignore
+});
+
 describe('binding', () => {
   it('takes endpoint keys only, and says which kind it was given', async () => {
     const { id } = await admin.in('default').data('POST', KEYS, { name: 'sender', kind: 'server' });

@@ -60,6 +60,18 @@ describe('revoking a key', () => {
     await other.close();
   });
 
+  it('works at once when the bus is back: what was missed is not waited for', async () => {
+    const other = await identityInstance({ database: scene.database, channel: scene.instance.channel });
+    const { key, apiKey } = await scene.keys().create(scene.ada, { name: 'k' });
+    await scene.present(key, other);
+    scene.instance.channel.cut = true;
+    await scene.keys().revoke(scene.ada, apiKey.id);
+    expect(await codeOf(scene.present(key, other))).toBe('accepted');
+    scene.instance.channel.reconnect();
+    expect(await codeOf(scene.present(key, other))).toBe('auth.api_key.invalid');
+    await other.close();
+  });
+
   it('is not undone by a check that began before it', async () => {
     const { key, apiKey } = await scene.keys().create(scene.ada, { name: 'k' });
     const racing = Array.from({ length: 6 }, () => codeOf(scene.present(key)));
