@@ -7,7 +7,6 @@ import { OidcRefusal } from './oidc-refusal.js';
 import { sameText, type OidcTransaction } from './oidc-transaction.js';
 
 const SCOPE = 'openid profile email';
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'EdDSA', 'Ed25519'];
 const TOLERANCE_SECONDS = 30;
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1_048_576;
@@ -88,9 +87,9 @@ export class OidcClient {
 
   /** The library checks the claims; the signature, its algorithm and whom the token is for are checked here. */
   async #verified(idToken: string, keys: JWTVerifyGetKey, issuer: string): Promise<Claims> {
-    const { clientId } = this.setting;
+    const { clientId, signingAlgorithms } = this.setting;
     const { payload } = await jwtVerify(idToken, keys, {
-      algorithms: ALGORITHMS,
+      algorithms: [...signingAlgorithms],
       issuer,
       audience: clientId,
       clockTolerance: TOLERANCE_SECONDS,

@@ -32,6 +32,25 @@ describe('a hostile provider', () => {
     expect(await scene.users()).toEqual([]);
   });
 
+  it.each<[algorithm: string, signingAlgorithms: readonly string[] | undefined, outcome: string]>([
+    ...['RS256', 'PS256', 'ES256', 'EdDSA'].map((each) => [each, undefined, 'accepted'] as [string, undefined, string]),
+    ...['RS384', 'RS512', 'PS384', 'PS512', 'ES384', 'ES512'].flatMap(
+      (each): [string, readonly string[] | undefined, string][] => [
+        [each, undefined, 'auth.login.oidc_error'],
+        [each, [each], 'accepted'],
+      ],
+    ),
+    ['RS256', ['ES512'], 'auth.login.oidc_error'],
+  ])('signing with %s where the operator lists %p: %s', async (algorithm, signingAlgorithms, outcome) => {
+    await scene.idp.rotate(algorithm);
+    const at = await scene.open({
+      providers: [scene.idp.setting('acme', signingAlgorithms ? { signingAlgorithms } : {})],
+    });
+    expect(await codeOf(scene.signIn(ADA, {}, { at }))).toBe(outcome);
+    await at.close();
+    await scene.idp.rotate();
+  });
+
   it('is allowed half a minute of another clock', async () => {
     await expect(scene.signIn(ADA, { claims: { exp: now() - 20 } })).resolves.toBeDefined();
   });

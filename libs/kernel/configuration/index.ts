@@ -7,4 +7,4 @@ export {
 export { loadConfiguration, type LoadOptions } from './load.js';
 export { ConfigurationError, type ConfigurationViolation } from './violation.js';
 export type { ConfigurationKey, ConfigurationValue } from './table.js';
-export { usableProviders, type OidcProviderSetting } from './oidc-providers.js';
+export { SIGNING_ALGORITHMS, usableProviders, type OidcProviderSetting } from './oidc-providers.js';

@@ -35,6 +35,7 @@ describe('identity providers in the configuration', () => {
         issuerUri: 'https://login.acme.example',
         displayName: 'acme',
         trustEmailWithoutVerifiedClaim: false,
+        signingAlgorithms: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'],
       },
     ];
     expect(load([ACME]).get(KEY)).toEqual(expected);
@@ -63,12 +64,21 @@ describe('identity providers in the configuration', () => {
     ['an issuer that is no address', [{ ...ACME, 'issuer-uri': 'acme' }]],
     ['an issuer with a password', [{ ...ACME, 'issuer-uri': 'https://u:p@login.acme.example' }]],
     ['a field nobody reads', [{ ...ACME, scope: 'everything' }]],
+    ['unsigned tokens', [{ ...ACME, 'signing-algorithms': ['RS256', 'none'] }]],
+    ['tokens signed with a shared secret', [{ ...ACME, 'signing-algorithms': ['HS256'] }]],
+    ['an algorithm nobody knows', [{ ...ACME, 'signing-algorithms': ['RS1'] }]],
+    ['no algorithm at all', [{ ...ACME, 'signing-algorithms': [] }]],
     ['no secret', [{ ...ACME, 'client-secret': '' }]],
     ['something that is no list', { acme: ACME }],
   ])('refuse the start with %s, and never repeat the secret', (_what, providers) => {
     const problem = problemOf(() => load(providers));
     expect(problem).toContain(KEY);
     expect(problem).not.toContain('planted-client-secret');
+  });
+
+  it('may sign with what their entry lists, and then with nothing else', () => {
+    const [provider] = load([{ ...ACME, 'signing-algorithms': ['ES512', 'RS384'] }]).get(KEY);
+    expect(provider?.signingAlgorithms).toEqual(['ES512', 'RS384']);
   });
 
   it('need an address to send people back to', () => {

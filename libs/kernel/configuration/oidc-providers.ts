@@ -12,7 +12,14 @@ export interface OidcProviderSetting {
   displayName: string;
   /** Believe an address although the provider does not say whether it verified it. */
   trustEmailWithoutVerifiedClaim: boolean;
+  /** Of ID tokens; a token signed otherwise is refused. */
+  signingAlgorithms: readonly string[];
 }
+
+/** What a provider may sign with where its entry does not say (04 §3). */
+export const SIGNING_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
+/** Asymmetric all of them: with a shared secret whoever verifies could also sign. */
+const KNOWN_ALGORITHMS = [...SIGNING_ALGORITHMS, 'RS384', 'RS512', 'PS384', 'PS512', 'ES384', 'ES512'];
 
 const MAX_PROVIDERS = 20;
 /** They mean something else in `users.provider`. */
@@ -27,6 +34,7 @@ const record = z.strictObject({
   'issuer-uri': z.string(),
   'display-name': z.string().trim().max(64).optional(),
   'trust-email-without-verified-claim': z.union([z.boolean(), z.enum(['true', 'false'])]).default(false),
+  'signing-algorithms': z.array(z.enum(KNOWN_ALGORITHMS)).nonempty().optional(),
 });
 
 export const OIDC_PROVIDERS = {
@@ -83,6 +91,7 @@ function admit(entry: unknown): Parsed<OidcProviderSetting> {
       issuerUri,
       displayName: read.data['display-name'] || name,
       trustEmailWithoutVerifiedClaim: String(read.data['trust-email-without-verified-claim']) === 'true',
+      signingAlgorithms: read.data['signing-algorithms'] ?? SIGNING_ALGORITHMS,
     },
   };
 }

@@ -61,7 +61,7 @@ export const signInKeys = {
   'datapipelines.auth.oidc.providers': records<OidcProviderSetting>({
     ...OIDC_PROVIDERS,
     about:
-      'Identity providers people sign in through (OpenID Connect): `name`, `client-id`, `client-secret`, `issuer-uri`, and optionally `display-name` and `trust-email-without-verified-claim`.',
+      'Identity providers people sign in through (OpenID Connect): `name`, `client-id`, `client-secret`, `issuer-uri`, and optionally `display-name`, `trust-email-without-verified-claim` and `signing-algorithms` (of ID tokens: RS256, PS256, ES256 and EdDSA, or those listed here; RS, PS and ES 384 and 512 are known too).',
   }),
   'datapipelines.auth.oidc.relink-policy': choice(['verified-email', 'never'], {
     default: 'verified-email',
