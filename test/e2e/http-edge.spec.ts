@@ -121,6 +121,14 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
     expect([absent.status, absent.text]).toEqual([404, '']);
   }); // prettier-ignore
 
+  it('hands out a file as a file, under a name of its own making', async () => {
+    for (const wish of ['', '&filename=..%2F%22evil.html']) {
+      const answer = await author.call('GET', `/api/v1/executions/${executionId}/result?format=csv${wish}`);
+      expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/csv; charset=utf-8']);
+      expect(answer.headers.get('Content-Disposition')).toBe(`attachment; filename="${executionId}.csv"`);
+    }
+  });
+
   describe('bytes that are no request', () => {
     const head = (lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
 
