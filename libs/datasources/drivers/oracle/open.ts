@@ -20,6 +20,9 @@ const SETTINGS = [
   `ALTER SESSION SET NLS_TIMESTAMP_FORMAT = 'YYYY-MM-DD HH24:MI:SS.FF6'`,
 ];
 
+/** The library ends a login at nobody's word but its own clock: until then an abandoned one keeps its socket. */
+const LONGEST_LOGIN_MS = 60_000;
+
 /** Tries the hosts in order until one takes the login. Rejects with the last host's failure. */
 export async function openOracle(
   library: OracleLibrary,
@@ -61,7 +64,7 @@ async function openHost(
     externalAuth: false,
     events: false,
     stmtCacheSize: 0,
-    ...(options.connectTimeoutMs > 0 ? { connectTimeout: Math.ceil(options.connectTimeoutMs / 1000) } : {}),
+    connectTimeout: Math.ceil((options.connectTimeoutMs > 0 ? options.connectTimeoutMs : LONGEST_LOGIN_MS) / 1000),
   });
   let session: OracleSession | undefined;
   try {
