@@ -8,4 +8,5 @@ export * from './new-root.js';
 export * from './browse.js';
 export * from './browse-order.js';
 export * from './entity-browse.js';
+export * from './version-record.js';
 export * from './release-mark.js';

@@ -19,12 +19,7 @@ export { PipelineLifecycle, type PurgeOptions, type PurgeReport, type ReleaseOpt
 export { PipelineTransfer, type PipelineImportReport } from './transfer/pipeline-transfer.js';
 export type { PipelineFile } from './transfer/pipeline-file.js';
 export type { PipelineFilter } from './pipeline-browse.repository.js';
-export {
-  definitionOf,
-  type PipelineSummary,
-  type PipelineVersionSummary,
-  type PipelineView,
-} from './pipeline-views.js';
+export { definitionOf, type PipelineSummary, type PipelineView } from './pipeline-views.js';
 export { ContentGate } from './content-gate.js';
 export {
   ExecutionPurge,

@@ -1,16 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { authorise } from '#libs/identity';
 import { keysetPages, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
+import { versionSummary, type VersionSummary } from '#libs/lifecycle';
 import { PipelineBrowseRepository } from './pipeline-browse.repository.js';
 import { PipelineRepository } from './pipeline.repository.js';
-import {
-  pipelineSummary,
-  pipelineVersionSummary,
-  pipelineView,
-  type PipelineSummary,
-  type PipelineVersionSummary,
-  type PipelineView,
-} from './pipeline-views.js';
+import { pipelineSummary, pipelineView, type PipelineSummary, type PipelineView } from './pipeline-views.js';
 
 export interface PipelineVersionRef {
   pipelineId: string;
@@ -38,13 +32,10 @@ export class PipelineBatchReading {
   }
 
   /** Versions without their bodies, by `pipelineVersionKey`. */
-  async versions(
-    principal: Principal,
-    refs: readonly PipelineVersionRef[],
-  ): Promise<Map<string, PipelineVersionSummary>> {
+  async versions(principal: Principal, refs: readonly PipelineVersionRef[]): Promise<Map<string, VersionSummary>> {
     const { id } = authorise(principal, 'pipeline.read');
     const rows = await this.repository.versionsAmong(id, refs, { withBody: false });
-    return new Map(rows.map((row) => [pipelineVersionKey(row), pipelineVersionSummary(row)]));
+    return new Map(rows.map((row) => [pipelineVersionKey(row), versionSummary(row)]));
   }
 
   /** Whole versions, by `pipelineVersionKey`. */
@@ -59,11 +50,11 @@ export class PipelineBatchReading {
     principal: Principal,
     pipelineIds: readonly string[],
     page: KeysetPage,
-  ): Promise<Map<string, KeysetListing<PipelineVersionSummary>>> {
+  ): Promise<Map<string, KeysetListing<VersionSummary>>> {
     const { id } = authorise(principal, 'pipeline.read');
     const pages = keysetPages(await this.repository.versionPages(id, pipelineIds, page), (row) => row.pipelineId, page);
     return new Map(
-      [...pages].map(([parent, { items, ...more }]) => [parent, { items: items.map(pipelineVersionSummary), ...more }]),
+      [...pages].map(([parent, { items, ...more }]) => [parent, { items: items.map(versionSummary), ...more }]),
     );
   }
 

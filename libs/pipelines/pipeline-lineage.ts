@@ -9,18 +9,17 @@ import {
   type KeysetPage,
   type Principal,
 } from '#libs/kernel';
-import { PIPELINE_TABLES, TEMPLATE_TABLES, workingJoin } from '#libs/lifecycle';
+import { PIPELINE_TABLES, TEMPLATE_TABLES, workingJoin, versionSummary, type VersionSummary } from '#libs/lifecycle';
 import { Database } from '#libs/persistence';
 import { pipelineVersionKey, type PipelineVersionRef } from './pipeline-batch-reading.js';
 import { PipelineRepository, type TemplateUpgrade } from './pipeline.repository.js';
-import { pipelineVersionSummary, type PipelineVersionSummary } from './pipeline-views.js';
 
 /** A pipeline whose working version pins a template. */
 export interface TemplateUser {
   pipelineId: string;
   /** Of the pipeline. */
   name: string;
-  working: PipelineVersionSummary;
+  working: VersionSummary;
 }
 
 interface TemplateUserRow extends PipelineVersionRef {
@@ -104,7 +103,7 @@ export class PipelineLineage {
     const users = ({ pipelineId, name, version }: TemplateUserRow): TemplateUser[] => {
       // A version purged since the page was read is no user any more.
       const found = versions.get(pipelineVersionKey({ pipelineId, version }));
-      return found ? [{ pipelineId, name, working: pipelineVersionSummary(found) }] : [];
+      return found ? [{ pipelineId, name, working: versionSummary(found) }] : [];
     };
     return new Map(
       [...keysetPages(rows, ({ template }) => template, page)].map(([template, { items, ...more }]) => [

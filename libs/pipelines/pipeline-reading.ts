@@ -1,19 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { authorise } from '#libs/identity';
-import { isBrowsePrefix, type BrowsedLevel, type BrowseOrder, type EntityStatus, type Folder } from '#libs/lifecycle';
+import {
+  isBrowsePrefix,
+  type BrowsedLevel,
+  type BrowseOrder,
+  type EntityStatus,
+  type Folder,
+  versionSummary,
+  type VersionSummary,
+} from '#libs/lifecycle';
 import { reflected } from '#libs/templates';
 import { PipelineBrowseRepository, type PipelineFilter } from './pipeline-browse.repository.js';
 import { PipelineCatalog } from './pipeline-catalog.js';
 import { PipelineRepository } from './pipeline.repository.js';
-import {
-  pipelineSummary,
-  pipelineVersionSummary,
-  pipelineView,
-  type PipelineSummary,
-  type PipelineVersionSummary,
-  type PipelineView,
-} from './pipeline-views.js';
+import { pipelineSummary, pipelineView, type PipelineSummary, type PipelineView } from './pipeline-views.js';
 
 /** One level of the tree: `total` and `has_more` are about `pipelines`; a folder counts its whole subtree. */
 export interface PipelineLevel {
@@ -57,11 +58,11 @@ export class PipelineReading {
   }
 
   /** Highest first, without bodies. */
-  async versions(principal: Principal, pipelineId: string): Promise<PipelineVersionSummary[]> {
+  async versions(principal: Principal, pipelineId: string): Promise<VersionSummary[]> {
     const { id } = authorise(principal, 'pipeline.read');
     const rows = await this.repository.versions(id, pipelineId);
     if (rows.length === 0) throw pipelineNotFound(pipelineId);
-    return rows.map(pipelineVersionSummary);
+    return rows.map(versionSummary);
   }
 
   /** By name: `after` and `before` are pipeline names. */

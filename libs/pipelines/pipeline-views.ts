@@ -1,30 +1,23 @@
 import { toWireStamp, type JsonObject, type JsonValue } from '#libs/kernel';
-import { folderOf, type EntityStatus, type VersionStatus } from '#libs/lifecycle';
-import type { DraftView, VersionStamps } from '#libs/templates';
+import {
+  folderOf,
+  versionRecord,
+  versionStamps,
+  type EntityStatus,
+  type VersionRecord,
+  type VersionStamps,
+  type VersionStatus,
+} from '#libs/lifecycle';
 import type { DocumentWarning } from './document/notes.js';
 import { executeInputs, type ExecuteInput } from './document/execute-inputs.js';
 import { storedTree } from './document/stored-document.js';
 import type { PipelineVersionRow, TemplateUpgrade } from './pipeline.repository.js';
 
-/** One version without its body: an entry of the version list. */
-export interface PipelineVersionSummary extends VersionStamps {
-  version: number;
-  status: VersionStatus;
-  body_hash: string;
-  is_current: boolean;
-}
-
 /** The record a single read composes around the body (contract 01 §1, 05 §14). */
-export interface PipelineRecord {
+export interface PipelineRecord extends VersionRecord {
   id: string;
   folder: string;
   owner: string;
-  version: number;
-  status: VersionStatus;
-  entity_status: EntityStatus;
-  body_hash: string;
-  current_version: number | null;
-  draft?: DraftView;
   /** The pipeline's own stamps. */
   created_at: string;
   updated_at: string;
@@ -91,23 +84,6 @@ export interface PipelineSummaryRow {
   bodyHash: string | null;
 }
 
-const stamp = (text: string | null): string | null => (text === null ? null : toWireStamp(text));
-
-function stamps(row: PipelineVersionRow): VersionStamps {
-  return {
-    created_at: toWireStamp(row.createdAt),
-    created_by: row.createdBy,
-    created_via: row.createdVia,
-    updated_at: stamp(row.updatedAt),
-    updated_by: row.updatedBy,
-    updated_via: row.updatedVia,
-    released_at: stamp(row.releasedAt),
-    released_by: row.releasedBy,
-    discarded_at: stamp(row.discardedAt),
-    discarded_by: row.discardedBy,
-  };
-}
-
 /** A read without a number shows a DISCARDED version only when every version is. */
 export function pipelineView(row: PipelineVersionRow, warnings?: readonly DocumentWarning[]): PipelineView {
   const tree = storedTree(row.body);
@@ -116,36 +92,12 @@ export function pipelineView(row: PipelineVersionRow, warnings?: readonly Docume
     id: row.pipelineId,
     folder: folderOf(row.name),
     owner: row.owner,
-    version: row.version,
-    status: row.status,
-    entity_status: row.live ? 'ACTIVE' : 'DISCARDED',
-    body_hash: row.bodyHash,
-    current_version: row.currentVersion,
-    ...(row.draftVersion === null || row.draftHash === null
-      ? {}
-      : {
-          draft: {
-            version: row.draftVersion,
-            body_hash: row.draftHash,
-            updated_by: row.draftUpdatedBy,
-            updated_at: stamp(row.draftUpdatedAt),
-          },
-        }),
+    ...versionRecord(row),
     created_at: toWireStamp(row.entityCreatedAt),
     updated_at: toWireStamp(row.entityUpdatedAt),
-    version_stamps: stamps(row),
+    version_stamps: versionStamps(row),
     inputs: executeInputs(tree),
     ...(warnings === undefined ? {} : { warnings }),
-  };
-}
-
-export function pipelineVersionSummary(row: PipelineVersionRow): PipelineVersionSummary {
-  return {
-    version: row.version,
-    status: row.status,
-    body_hash: row.bodyHash,
-    is_current: row.version === row.currentVersion,
-    ...stamps(row),
   };
 }
 

@@ -10,8 +10,8 @@ import {
   versionPagesStatement,
   type Effect,
   type EntityState,
+  type VersionColumns,
   type VersionState,
-  type VersionStatus,
 } from '#libs/lifecycle';
 import { Database, type Queryable, type Transaction } from '#libs/persistence';
 
@@ -23,36 +23,18 @@ export interface PipelineEntity {
 }
 
 /** Everything a read of one version shows. */
-export interface PipelineVersionRow {
+export interface PipelineVersionRow extends VersionColumns {
   pipelineId: string;
   name: string;
   displayName: string;
   description: string;
   owner: string;
-  currentVersion: number | null;
   entityCreatedAt: string;
   entityUpdatedAt: string;
-  /** Whether any version is a DRAFT or RELEASED. */
-  live: boolean;
-  version: number;
-  status: VersionStatus;
   /** JSON text of the stored document. */
   body: string;
-  bodyHash: string;
-  createdAt: string;
-  createdBy: string;
   createdVia: WriteSurface;
-  updatedAt: string | null;
-  updatedBy: string | null;
   updatedVia: WriteSurface;
-  releasedAt: string | null;
-  releasedBy: string | null;
-  discardedAt: string | null;
-  discardedBy: string | null;
-  draftVersion: number | null;
-  draftHash: string | null;
-  draftUpdatedBy: string | null;
-  draftUpdatedAt: string | null;
 }
 
 /** A node that could pin a newer release of its template. */

@@ -18,13 +18,7 @@ export { ExclusiveDrafts } from './exclusive-drafts.js';
 export { TemplatePins, type TemplatePinReference, type TemplatePinReport, type WorkingPin } from './template-pins.js';
 export type { TemplateFilter } from './template-browse.repository.js';
 export type { TemplateBody } from './template-fields.js';
-export type {
-  DraftView,
-  TemplateSummary,
-  TemplateVersionSummary,
-  TemplateView,
-  VersionStamps,
-} from './template-views.js';
+export type { TemplateSummary, TemplateVersionSummary, TemplateView } from './template-views.js';
 export { TemplateRenderer, type RenderValues } from './rendering/template-renderer.js';
 export type { WorkerScript } from './rendering/render-workers.js';
 export type { InterpolatedParameter } from './rendering/render-task.js';

@@ -1,44 +1,28 @@
 import { toWireStamp } from '#libs/kernel';
-import { folderOf, type EntityStatus, type VersionStatus } from '#libs/lifecycle';
+import {
+  folderOf,
+  versionRecord,
+  versionStamps,
+  versionSummary,
+  type EntityStatus,
+  type VersionRecord,
+  type VersionStamps,
+  type VersionStatus,
+  type VersionSummary,
+} from '#libs/lifecycle';
 import type { Dialect } from '#libs/typesystem';
 import type { TemplateImport } from './pinned-template.js';
 import { readImports } from './template-catalog.js';
 import type { TemplateVersionRow } from './template.repository.js';
 
-/** The open draft of a template, as reads announce it. */
-export interface DraftView {
-  version: number;
-  body_hash: string;
-  updated_by: string | null;
-  updated_at: string | null;
-}
-
-/** Stamps of one stored version; people by their ids, times as RFC 3339 UTC with milliseconds. */
-export interface VersionStamps {
-  created_at: string;
-  created_by: string;
-  created_via: string;
-  updated_at: string | null;
-  updated_by: string | null;
-  updated_via: string;
-  released_at: string | null;
-  released_by: string | null;
-  discarded_at: string | null;
-  discarded_by: string | null;
-}
-
 /** One version without its body: an entry of the version list. */
-export interface TemplateVersionSummary extends VersionStamps {
-  version: number;
-  status: VersionStatus;
-  body_hash: string;
-  is_current: boolean;
+export interface TemplateVersionSummary extends VersionSummary {
   dialect: Dialect;
   is_library: boolean;
 }
 
 /** A single read of a template (contract 05 §14): one version in full, and where the template stands. */
-export interface TemplateView {
+export interface TemplateView extends VersionRecord {
   schema_version: 1;
   /** The name; templates have no other id outside the database. */
   id: string;
@@ -51,12 +35,6 @@ export interface TemplateView {
   is_library: boolean;
   imports: readonly TemplateImport[];
   body: string;
-  version: number;
-  status: VersionStatus;
-  entity_status: EntityStatus;
-  body_hash: string;
-  current_version: number | null;
-  draft?: DraftView;
   /** The template's own stamps. */
   created_at: string;
   created_by: string;
@@ -98,23 +76,6 @@ export interface TemplateSummaryRow {
   isLibrary: boolean | null;
 }
 
-const stamp = (text: string | null): string | null => (text === null ? null : toWireStamp(text));
-
-function stamps(row: TemplateVersionRow): VersionStamps {
-  return {
-    created_at: toWireStamp(row.createdAt),
-    created_by: row.createdBy,
-    created_via: row.createdVia,
-    updated_at: stamp(row.updatedAt),
-    updated_by: row.updatedBy,
-    updated_via: row.updatedVia,
-    released_at: stamp(row.releasedAt),
-    released_by: row.releasedBy,
-    discarded_at: stamp(row.discardedAt),
-    discarded_by: row.discardedBy,
-  };
-}
-
 /** A read without a number shows a DISCARDED version only when every version is. */
 export function templateView(row: TemplateVersionRow): TemplateView {
   return {
@@ -129,38 +90,16 @@ export function templateView(row: TemplateVersionRow): TemplateView {
     is_library: row.isLibrary,
     imports: readImports(row.imports),
     body: row.body,
-    version: row.version,
-    status: row.status,
-    entity_status: row.live ? 'ACTIVE' : 'DISCARDED',
-    body_hash: row.bodyHash,
-    current_version: row.currentVersion,
-    ...(row.draftVersion === null || row.draftHash === null
-      ? {}
-      : {
-          draft: {
-            version: row.draftVersion,
-            body_hash: row.draftHash,
-            updated_by: row.draftUpdatedBy,
-            updated_at: stamp(row.draftUpdatedAt),
-          },
-        }),
+    ...versionRecord(row),
     created_at: toWireStamp(row.entityCreatedAt),
     created_by: row.entityCreatedBy,
     updated_at: toWireStamp(row.entityUpdatedAt),
-    version_stamps: stamps(row),
+    version_stamps: versionStamps(row),
   };
 }
 
 export function templateVersionSummary(row: TemplateVersionRow): TemplateVersionSummary {
-  return {
-    version: row.version,
-    status: row.status,
-    body_hash: row.bodyHash,
-    is_current: row.version === row.currentVersion,
-    dialect: row.dialect,
-    is_library: row.isLibrary,
-    ...stamps(row),
-  };
+  return { ...versionSummary(row), dialect: row.dialect, is_library: row.isLibrary };
 }
 
 export function templateSummary(row: TemplateSummaryRow, entityStatus: EntityStatus): TemplateSummary {

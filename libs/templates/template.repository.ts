@@ -10,8 +10,8 @@ import {
   versionPagesStatement,
   type Effect,
   type EntityState,
+  type VersionColumns,
   type VersionState,
-  type VersionStatus,
 } from '#libs/lifecycle';
 import { Database, type Queryable, type Transaction } from '#libs/persistence';
 import type { Dialect } from '#libs/typesystem';
@@ -36,39 +36,21 @@ export interface VersionContent {
 }
 
 /** Everything a read of one version shows. */
-export interface TemplateVersionRow {
+export interface TemplateVersionRow extends VersionColumns {
   templateId: string;
   name: string;
   displayName: string;
   description: string;
-  currentVersion: number | null;
   entityCreatedAt: string;
   entityUpdatedAt: string;
   entityCreatedBy: string;
-  /** Whether any version is a DRAFT or RELEASED. */
-  live: boolean;
-  version: number;
-  status: VersionStatus;
   engine: string;
   dialect: Dialect;
   isLibrary: boolean;
   imports: string;
   body: string;
-  bodyHash: string;
-  createdAt: string;
-  createdBy: string;
   createdVia: WriteSurface;
-  updatedAt: string | null;
-  updatedBy: string | null;
   updatedVia: WriteSurface;
-  releasedAt: string | null;
-  releasedBy: string | null;
-  discardedAt: string | null;
-  discardedBy: string | null;
-  draftVersion: number | null;
-  draftHash: string | null;
-  draftUpdatedBy: string | null;
-  draftUpdatedAt: string | null;
 }
 
 /** Who writes, and on which surface: stamped on version rows, the person always, never a key. */

@@ -2,10 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { authorise } from '#libs/identity';
 import type { Principal } from '#libs/kernel';
+import type { VersionSummary } from '#libs/lifecycle';
 import { PipelineReading } from '#libs/pipelines';
 import { TemplateReading } from '#libs/templates';
 import { ContentBus, type ContentNotice } from '#libs/transient';
-import { changesBetween, standing, workingOf, type ListedVersion, type VersionChange } from './version-changes.js';
+import { changesBetween, standing, workingOf, type VersionChange } from './version-changes.js';
 
 /** A lost notice costs this long. */
 const LOOK_MS = 15_000;
@@ -39,7 +40,7 @@ export class ContentChanges {
 
   async *#watch(
     notice: ContentNotice,
-    look: () => Promise<readonly ListedVersion[]>,
+    look: () => Promise<readonly VersionSummary[]>,
     signal: AbortSignal,
   ): AsyncGenerator<VersionChange, void, void> {
     let bell = new AbortController();

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { changesBetween, standing, workingOf, type ListedVersion } from './version-changes.js';
+import type { VersionSummary } from '#libs/lifecycle';
+import { changesBetween, standing, workingOf } from './version-changes.js';
 
 const at = (second: number): string => `2026-02-28T10:00:${String(second).padStart(2, '0')}.000Z`;
 
-function version(number: number, over: Partial<ListedVersion> = {}): ListedVersion {
+function version(number: number, over: Partial<VersionSummary> = {}): VersionSummary {
   return {
     version: number,
     status: 'RELEASED',
@@ -23,7 +24,7 @@ function version(number: number, over: Partial<ListedVersion> = {}): ListedVersi
   };
 }
 
-const draft = (number: number, over: Partial<ListedVersion> = {}): ListedVersion =>
+const draft = (number: number, over: Partial<VersionSummary> = {}): VersionSummary =>
   version(number, {
     status: 'DRAFT',
     released_at: null,
@@ -53,7 +54,7 @@ describe('what an editor is told', () => {
     expect(changesBetween(versions, structuredClone(versions))).toEqual([]);
   });
 
-  it.each<[string, ListedVersion[], ListedVersion[], object[]]>([
+  it.each<[string, VersionSummary[], VersionSummary[], object[]]>([
     [
       'a new draft',
       [version(1)],

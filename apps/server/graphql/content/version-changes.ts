@@ -1,13 +1,4 @@
-import type { VersionStatus } from '#libs/lifecycle';
-import type { VersionStamps } from '#libs/templates';
-
-/** A version as its list shows it. */
-export interface ListedVersion extends VersionStamps {
-  version: number;
-  status: VersionStatus;
-  body_hash: string;
-  is_current: boolean;
-}
+import type { VersionStatus, VersionSummary } from '#libs/lifecycle';
 
 /** A version after a change. Null where no stamp of the version tells who or when: a purge, a restore, a switch. */
 export interface VersionChange {
@@ -19,7 +10,7 @@ export interface VersionChange {
 }
 
 /** What a read without a number shows: the draft, else the current version, else the highest. */
-export function workingOf<V extends ListedVersion>(versions: readonly V[]): V | undefined {
+export function workingOf<V extends VersionSummary>(versions: readonly V[]): V | undefined {
   return (
     versions.find(({ status }) => status === 'DRAFT') ??
     versions.find(({ is_current }) => is_current) ??
@@ -28,12 +19,12 @@ export function workingOf<V extends ListedVersion>(versions: readonly V[]): V | 
 }
 
 /** The version as it stands, with its newest stamp. */
-export function standing(version: ListedVersion): VersionChange {
+export function standing(version: VersionSummary): VersionChange {
   return { ...facts(version), ...newestStamp(version) };
 }
 
 /** What became of each version between two looks, lowest number first; of one that is gone, what is worked on instead. */
-export function changesBetween(before: readonly ListedVersion[], now: readonly ListedVersion[]): VersionChange[] {
+export function changesBetween(before: readonly VersionSummary[], now: readonly VersionSummary[]): VersionChange[] {
   const known = new Map(before.map((version) => [version.version, version]));
   const changes: VersionChange[] = [];
   for (const version of now.toSorted((a, b) => a.version - b.version)) {
@@ -56,15 +47,15 @@ export function changesBetween(before: readonly ListedVersion[], now: readonly L
 
 const NOBODY = { updated_by: null, updated_at: null };
 
-function facts({ version, status, body_hash }: ListedVersion) {
+function facts({ version, status, body_hash }: VersionSummary) {
   return { version, status, body_hash };
 }
 
-function stampOf({ status, body_hash, updated_at, released_at, discarded_at }: ListedVersion): string {
+function stampOf({ status, body_hash, updated_at, released_at, discarded_at }: VersionSummary): string {
   return [status, body_hash, updated_at, released_at, discarded_at].join(' ');
 }
 
-function newestStamp(version: ListedVersion): Pick<VersionChange, 'updated_by' | 'updated_at'> {
+function newestStamp(version: VersionSummary): Pick<VersionChange, 'updated_by' | 'updated_at'> {
   const stamps = [
     { updated_by: version.created_by, updated_at: version.created_at },
     { updated_by: version.updated_by, updated_at: version.updated_at },

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { writeJson, type JsonObject, type KeysetListing } from '#libs/kernel';
+import type { VersionSummary } from '#libs/lifecycle';
 import {
   definitionOf,
   PipelineBatchReading,
@@ -7,7 +8,6 @@ import {
   pipelineVersionKey,
   type PipelineSummary,
   type PipelineVersionRef,
-  type PipelineVersionSummary,
   type PipelineView,
   type TemplateUpgrade,
   type TemplateUser,
@@ -27,7 +27,7 @@ import type { PipelineType, PipelineVersionType } from './pipeline.types.js';
 @Injectable()
 export class PipelineNodes {
   readonly #summaries: Batch<string, PipelineSummary>;
-  readonly #versions: Batch<PipelineVersionRef, PipelineVersionSummary>;
+  readonly #versions: Batch<PipelineVersionRef, VersionSummary>;
   readonly #bodies: Batch<PipelineVersionRef, PipelineView>;
   /** Pages of versions of many pipelines at once. */
   readonly versionPages;
@@ -48,7 +48,7 @@ export class PipelineNodes {
     this.#summaries = new Batch((principal, ids) => reading.summaries(principal, ids));
     this.#versions = new Batch((principal, refs) => reading.versions(principal, refs), pipelineVersionKey);
     this.#bodies = new Batch((principal, refs) => reading.bodies(principal, refs), pipelineVersionKey);
-    this.versionPages = pagesOfParents<undefined, KeysetListing<PipelineVersionSummary>>((principal, ids, page) =>
+    this.versionPages = pagesOfParents<undefined, KeysetListing<VersionSummary>>((principal, ids, page) =>
       reading.versionPages(principal, ids, page),
     );
     this.versionCounts = new Batch((principal, ids) => reading.versionCounts(principal, ids));
@@ -93,7 +93,7 @@ export class PipelineNodes {
     };
   }
 
-  versionOf(pipelineId: string, summary: PipelineVersionSummary): PipelineVersionType {
+  versionOf(pipelineId: string, summary: VersionSummary): PipelineVersionType {
     const ref = { pipelineId, version: summary.version };
     const document = async (context: OperationContext): Promise<JsonObject> => {
       const view = await context.load(this.#bodies, ref);

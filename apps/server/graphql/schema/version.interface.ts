@@ -1,6 +1,5 @@
 import { Field, Int, InterfaceType } from '@nestjs/graphql';
-import type { VersionStatus } from '#libs/lifecycle';
-import type { VersionStamps } from '#libs/templates';
+import type { VersionStamps, VersionStatus } from '#libs/lifecycle';
 import type { Lazy } from '../engine/lazy.js';
 import { ActorType, type Actors } from '../identity/actor.js';
 import { DateTime } from '../scalars/text.scalars.js';

@@ -6,11 +6,10 @@ import type {
   PipelineFile,
   PipelineLevel,
   PipelineSummary,
-  PipelineVersionSummary,
   PurgeReport,
   ValidationReport,
 } from '#libs/pipelines';
-import type { DraftView, VersionStamps } from '#libs/templates';
+import type { DraftView, VersionStamps, VersionSummary } from '#libs/lifecycle';
 import { bodyHash, failures, json, jsonMembers, levelPaging, moment, named, uuid, whole } from './envelope.js';
 
 export const versionStatus = z.enum(['DRAFT', 'RELEASED', 'DISCARDED']);
@@ -44,7 +43,7 @@ const versionMembers = {
   is_current: z.boolean(),
   ...stampMembers,
 };
-export const pipelineVersionSummary = named<Omit<PipelineVersionSummary, 'updated_via'>>(
+export const pipelineVersionSummary = named<Omit<VersionSummary, 'updated_via'>>(
   'PipelineVersionSummary',
   z.object(versionMembers),
 );
