@@ -164,4 +164,36 @@ describe('the walls around a lake', () => {
     await lease.release('destroy');
     expect(await scene.bench.read('lake', 'SELECT * FROM sales.a')).toEqual([[1]]);
   });
+
+  it('stand also when a row of the registry is changed behind it: a location is judged again wherever SQL is made of it', async () => {
+    mkdirSync(join(scene.folder, 'ice', 'metadata'), { recursive: true });
+    const outside = join(scene.folder, 'outside.parquet');
+    const [table] = (await scene.bench.tables.list(scene.team.viewer, 'lake')).tables;
+    for (const [location, says, format = 'parquet'] of [
+      [`file://${outside}`, /outside the folders/],
+      [`file://${scene.folder}/*.parquet`, /outside the folders/],
+      [`file://${scene.folder}/`, /outside the folders/],
+      [`file://${root('in')}/../../outside.parquet`, /not acceptable \(climbs\)/],
+      [`file://${root('in')}/a.parquet'); SELECT * FROM read_text('/etc/passwd`, /not acceptable \(character\)/],
+      [`file://${root('in')}/a.parquet') UNION SELECT 'x`, /not acceptable \(character\)/],
+      [`${outside}`, /not acceptable \(scheme\)/],
+      ['https://example.org/x.parquet', /not acceptable \(scheme\)/],
+      [`file:${outside}`, /not acceptable \(path\)/],
+      [`s3://BUCKET/x`, /not acceptable \(bucket\)/],
+      [`file://${'x'.repeat(2100)}`, /not acceptable \(length\)/],
+      [`file://${join(scene.folder, 'ice')}`, /outside the folders/, 'iceberg'],
+      [`file://${join(scene.folder, 'ice', 'metadata', 'v1.metadata.json')}`, /outside the folders/, 'iceberg'],
+    ] as const) {
+      await scene.db.database.execute('UPDATE lake_tables SET location = $1, format = $2', [location, format]);
+      const fresh = await scene.another();
+      const outcome = await fresh.read('lake', 'SELECT * FROM sales.a').then((rows) => ({ rows }), (error: unknown) => error);
+      expect([location, outcome]).toMatchObject([location, {
+        code: 'datasource.lake.table_unavailable',
+        details: { table: 'sales.a', last_error: expect.stringMatching(says) },
+      }]);
+      await fresh.stop();
+    }
+    await scene.db.database.execute('UPDATE lake_tables SET location = $1, format = $2', [table?.location, 'parquet']);
+    expect(await (await scene.another()).read('lake', 'SELECT * FROM sales.a')).toEqual([[1]]);
+  }, 20_000); // prettier-ignore
 });

@@ -88,7 +88,8 @@ describe('an Iceberg table in a bucket', () => {
     const pinned = await resolve('s3n://bucket/t/metadata/v1.metadata.json');
     expect(await rows(pinned.sql)).toEqual([['1', 'a']]);
     expect(newest.paths).toEqual([]);
-    expect(newest.directories.every((directory) => directory.startsWith(join(folder, 'cache')))).toBe(true);
+    expect(newest.directories).toHaveLength(2);
+    for (const directory of newest.directories) expect(directory.startsWith(join(folder, 'cache'))).toBe(true);
     await put(3, { fields: [field(1, 'renamed', 'long')], files: [b] });
     const followed = await resolve('s3://bucket/t/');
     expect(await rows(followed.sql)).toEqual([['2']]);
