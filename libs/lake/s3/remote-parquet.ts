@@ -30,8 +30,9 @@ export class RemoteParquet implements TableResolver {
     await refuseUnseenTypes(`s3://${bucket}/${first.key}`, surroundings);
     const { folder, plain } = fixedFolder(`/${pattern}`);
     const files = `s3://${bucket}/${pattern}`;
-    return plain
+    const scan = plain
       ? parquetScan(literal(plainPath(files)), { directories: [], paths: [files] })
       : parquetScan(literal(files), { directories: [`s3://${bucket}${folder === '/' ? '' : folder}/`], paths: [] });
+    return { ...scan, isRemote: true };
   }
 }
