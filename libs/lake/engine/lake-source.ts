@@ -2,7 +2,7 @@ import { abortable, DriverFailure, type Access, type ConnectionSource, type Driv
 
 import type { LakeTable, LakeTableFields } from '../registry/lake-table.js';
 import type { ViewOutcome } from '../registry/lake-table.repository.js';
-import { TableProblem } from '../tables/table-scan.js';
+import { TableProblem, type TableScan } from '../tables/table-scan.js';
 import { LakeEngine, type EngineParts } from './lake-engine.js';
 import { viewSchema } from './view-names.js';
 import { TABLE_MS } from './views.js';
@@ -71,7 +71,7 @@ export class LakeSource implements ConnectionSource {
   }
 
   /**
-   * Reads one row of each table through an engine of their own, as a query would later.
+   * Reads one row of each table, and the footers of its files where they lie here, through an engine of their own, as a query would later.
    *
    * @returns what is wrong with each, null for nothing
    */
@@ -82,7 +82,7 @@ export class LakeSource implements ConnectionSource {
     try {
       const problems: (string | null)[] = [];
       for (const view of engine.views) {
-        problems.push(view.problem ?? (await firstRowProblem(engine, view.scan?.sql ?? '', whole)));
+        problems.push(view.problem ?? (view.scan ? await readingProblem(engine, view.scan, whole) : null));
       }
       return problems;
     } finally {
@@ -145,16 +145,19 @@ function candidate(fields: LakeTableFields, index: number): LakeTable {
   };
 }
 
-async function firstRowProblem(engine: LakeEngine, sql: string, whole: AbortSignal): Promise<string | null> {
+/** A row of the table; and of files that are here each footer, because the row comes out of the first. */
+async function readingProblem(engine: LakeEngine, scan: TableScan, whole: AbortSignal): Promise<string | null> {
   const patience = AbortSignal.timeout(TABLE_MS);
   const signal = AbortSignal.any([whole, patience]);
   const connection = await engine.connect(signal);
   try {
-    await connection.catalog({ sql: `SELECT 1 FROM (SELECT * FROM (${sql}) LIMIT ${ROWS})`, values: [] }, signal);
+    const ask = (sql: string): Promise<unknown> => connection.catalog({ sql, values: [] }, signal);
+    await ask(`SELECT 1 FROM (SELECT * FROM (${scan.sql}) LIMIT ${ROWS})`);
+    if (!scan.isRemote) await ask(`SELECT count(*) FROM (${scan.sql})`);
     return null;
   } catch (error) {
     whole.throwIfAborted();
-    if (patience.aborted) return `A row could not be read within ${TABLE_MS / 1000} s.`;
+    if (patience.aborted) return `The table could not be read within ${TABLE_MS / 1000} s.`;
     if (error instanceof DriverFailure || error instanceof TableProblem) return error.message;
     throw error;
   } finally {

@@ -10,6 +10,8 @@ export interface TableScan {
   statistics?: { rows: string; columns: readonly { name: string; nulls: string }[] };
   directories: readonly string[];
   paths: readonly string[];
+  /** The engine fetches the files itself, each over the network. */
+  isRemote?: boolean;
   /** Called once no engine needs the files any more. */
   release?(): void;
 }
