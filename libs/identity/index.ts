@@ -38,6 +38,7 @@ export { LoginService } from './login/login.service.js';
 export type { LoginFacts, LoginOutcome } from './login/sign-in.js';
 export { OidcLoginService, type ProviderView } from './oidc/oidc-login.service.js';
 export { returnPath } from './oidc/return-path.js';
+export { hashSeedPassword } from './passwords/seed-password.js';
 export { PasswordReset } from './reset/password-reset.js';
 export { CsrfTokens } from './sessions/csrf-tokens.js';
 export { SessionIssuer } from './sessions/session-issuer.js';

@@ -249,6 +249,14 @@ describeWithProgram('redis-server', 'who may come in', (redis) => {
       const right = await send({ email: emailOf('plain'), password: PASSWORD });
       expect([right.status, right.headers.get('Location')]).toEqual([302, '/']);
       expect((await browser.call('GET', '/api/v1/auth/me')).status).toBe(200);
+      for (const [state, word] of [
+        [`locked_until = NOW() + INTERVAL '1 hour'`, 'locked'],
+        ['locked_until = NULL, is_active = FALSE', 'inactive'],
+      ]) {
+        await deployment.metadata(`UPDATE users SET ${state}, updated_at = NOW() WHERE email = $1`, [emailOf('plain')]);
+        const shut = await send({ email: emailOf('plain'), password: PASSWORD });
+        expect([shut.status, shut.headers.get('Location')]).toEqual([302, `/login?error=${word}`]);
+      }
     });
   });
 

@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { chromium } from 'playwright-core';
 import { ApiClient } from '../fixtures/api-client.js';
@@ -35,6 +36,7 @@ describeWithProgram('redis-server', 'signing in through a real provider', (redis
         SERVER_PORT: String(port),
         DATAPIPELINES_AUTH_BASE_URL: base,
         DATAPIPELINES_AUTH_OIDC_PROVIDERS: idp.setting('acme'),
+        DATAPIPELINES_AUTH_ALLOWLIST_DOMAINS: 'example.com',
         DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100000',
       },
     });
@@ -92,6 +94,30 @@ describeWithProgram('redis-server', 'signing in through a real provider', (redis
     const page = await signIn(new FetchBrowser(), 'unverified');
     expect(page.url).toBe(`${base}/login?error=oidc_error`);
     expect((await fetch(`${base}/oauth2/authorization/nobody`, { redirect: 'manual' })).status).toBe(404);
+  });
+
+  it('sends who may not enter back with the word of the reason: domain, closed account, another’s address', async () => {
+    await signIn(new FetchBrowser(), 'closed');
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`UPDATE users SET is_active = FALSE WHERE email = 'closed@example.com'`);
+    await client.query(
+      `INSERT INTO users (email, display_name, provider, provider_subject) VALUES ('taken@example.com', 'T', 'acme', 'somebody-else')`,
+    );
+    await client.end();
+    for (const [person, word] of [
+      ['outsider', 'domain_not_allowed'],
+      ['closed', 'inactive'],
+      ['taken', 'identity_mismatch'],
+    ] as const) {
+      const browser = new FetchBrowser();
+      const page = await signIn(browser, person);
+      expect([person, page.url, browser.cookie(base, 'dp_session')]).toEqual([
+        person,
+        `${base}/login?error=${word}`,
+        undefined,
+      ]);
+    }
   });
 
   it('leaves no code, token or secret in the log', () => {

@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { ApiClient } from '../fixtures/api-client.js';
+import { root } from '../fixtures/keeper-state.js';
 import { createEmptyDatabase, type EmptyDatabase } from '../fixtures/postgres.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { startRedis, type TestRedis } from '../fixtures/redis.js';
@@ -38,6 +41,15 @@ describeWithProgram('redis-server', 'what a server tells its operator at each st
       .filter(({ level, event }) => level === 'warn' && event?.startsWith('auth.local.'))
       .map(({ event = '' }) => event);
 
+  /** What the program that hashes first passwords says of one. */
+  const hashed = ({ input = '', env = {} }: { input?: string; env?: Record<string, string> }) =>
+    spawnSync(process.execPath, [join(root, 'dist/apps/server/hash-password.js')], {
+      cwd: root,
+      input,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+      encoding: 'utf8',
+    });
+
   const headerOf = async (baseUrl: string): Promise<[string, string | null][]> =>
     Promise.all(
       KINDS_OF_ANSWER.map(async (path) => {
@@ -47,9 +59,24 @@ describeWithProgram('redis-server', 'what a server tells its operator at each st
       }),
     );
 
+  it('hashes a first password from the input or the environment, and refuses one that would be no password', () => {
+    const program = hashed({ env: { DATAPIPELINES_SEED_PASSWORD: 'velvet gravel onion 51' } });
+    expect([program.status, program.stderr]).toEqual([0, '']);
+    expect(program.stdout).toMatch(/^\$argon2id\$v=19\$[^$]+\$[^$]+\$[^$]+\n$/);
+    for (const input of ['', 'short\n', 'qwerty123456\n']) {
+      const refused = hashed({ input });
+      expect([input, refused.status, refused.stdout]).toEqual([input, 1, '']);
+      expect(refused.stderr).toMatch(/\bpassword\b/i);
+    }
+  });
+
   // The cases follow each other as the starts of one deployment do.
   it('says that the seeded password was never changed, and over https asks browsers to stay there', async () => {
-    const first = await boot({ DATAPIPELINES_AUTH_BASE_URL: 'https://data.example.com' });
+    const first = await boot({
+      DATAPIPELINES_AUTH_BASE_URL: 'https://data.example.com',
+      DATAPIPELINES_AUTH_LOCAL_BOOTSTRAP_PASSWORD: '',
+      DATAPIPELINES_AUTH_LOCAL_BOOTSTRAP_PASSWORD_HASH: hashed({ input: `${ADMIN.password}\n` }).stdout.trim(),
+    });
     expect(warnings(first)).toEqual(['auth.local.one_time_credential_pending']);
     expect(await headerOf(first.baseUrl)).toEqual(KINDS_OF_ANSWER.map((path) => [path, HSTS]));
     expect(first.output).not.toContain(ADMIN.password);

@@ -65,6 +65,13 @@ describe('a local account', () => {
     expect(await scene.auditOf('auth.user.admin_granted')).toMatchObject([{ actor: 'bootstrap', userId: rootId() }]);
   });
 
+  it('is made for whatever domain: the list of domains is for those who come by themselves', async () => {
+    const closed = await identityInstance({ database: scene.database, options: { allowedDomains: ['example.org'] } });
+    const { user } = await accounts(closed).create(root(), { email: 'auditor@elsewhere.example' });
+    expect(user).toMatchObject({ email: 'auditor@elsewhere.example', is_active: true });
+    await closed.close();
+  });
+
   it('turns the invitations that waited for its address into memberships, dated by the invitation', async () => {
     const [active, closed] = [await workspace('active', {}), await workspace('closed', {})];
     for (const id of [active, closed]) {
