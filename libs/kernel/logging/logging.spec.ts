@@ -143,6 +143,8 @@ describe('redaction', () => {
     'api_key',
     'apiKey',
     'DP-API-Key',
+    'DP-Promotion-Key',
+    'deployment.promotion.server-key',
     'Authorization',
     'jdbc_url',
     'jdbcUrl',

@@ -1,6 +1,6 @@
 /** Names whose values are secret, whole or as a part joined by `_` (contract 04 §10). */
 const SECRET_WORDS =
-  /(?:^|_)(?:passwords?|passwd|pwd|secrets?|api_keys?|authorization|jdbc_url|encryption_keys?|master_key|tokens?|cookies?|dp_session|dp_csrf)(?:_|$)/;
+  /(?:^|_)(?:passwords?|passwd|pwd|secrets?|api_keys?|authorization|jdbc_url|encryption_keys?|promotion_keys?|server_keys?|master_key|tokens?|cookies?|dp_session|dp_csrf)(?:_|$)/;
 
 /** Names that only sound like one: they identify or count, and are wanted in a log. */
 const HARMLESS = new Set(['token_id', 'api_key_id', 'password_set', 'max_tokens']);
