@@ -261,6 +261,18 @@ describe('secrets', () => {
     expect(`${inspect(config, { depth: 9, showHidden: true })}${JSON.stringify(config)}`).not.toContain(KEY_32);
   });
 
+  it('of two deployments must be long enough that nobody finds them by trying', () => {
+    const shared = (value: string) => ({ DATAPIPELINES_DEPLOYMENT_PROMOTION_SERVER_KEY: value });
+    for (const value of ['x'.repeat(31), 'x'.repeat(257), `${'x'.repeat(20)} ${'x'.repeat(20)}`, 'ü'.repeat(40)]) {
+      const [found, ...others] = violations(shared(value));
+      expect([others, found]).toEqual([[], expect.stringContaining('32 to 256 printable ASCII characters')]);
+      expect(found).not.toContain(value);
+    }
+    const long = 'x'.repeat(32);
+    expect(loadConfiguration(shared(long)).get('datapipelines.deployment.promotion.server-key')).toBe(long);
+    expect(loadConfiguration({}).get('datapipelines.deployment.promotion.server-key')).toBeUndefined();
+  });
+
   it('come in versions for the encryption key', () => {
     const other = Buffer.alloc(32, 9).toString('base64url');
     const config = loadConfiguration({
