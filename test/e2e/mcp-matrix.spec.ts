@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Deployment } from '../fixtures/deployment.js';
 import { ApiClient, type Answer } from '../fixtures/api-client.js';
+import { governedState } from '../fixtures/governed-state.js';
 import { refusalOf, type Caller } from '../fixtures/matrix-callers.js';
 import { Checksum, matrixScene, type Address, type MatrixScene } from '../fixtures/matrix-scene.js';
 import { mismatches, refusedBy, unnoticedErrors, type Observation } from '../fixtures/matrix-verdicts.js';
 import { ACCEPT, rpc, toolAnswer } from '../fixtures/mcp.js';
 import { RESOURCE_VECTORS, TOOL_VECTORS, toolOf, type ToolVector } from '../fixtures/mcp-vectors.js';
 import { readOperationsTable } from '../fixtures/operations-table.js';
+import { addPerson, signIn } from '../fixtures/people.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { errorOf, expectEnvelope } from '../fixtures/refusals.js';
 
@@ -22,6 +24,7 @@ describeWithProgram('redis-server', 'the matrix of tools', (redis) => {
   let scene: MatrixScene;
   let checksum: Checksum;
   let keys: Caller[];
+  let governed: Awaited<ReturnType<typeof governedState>>;
   const observations: Observation[] = [];
 
   beforeAll(async () => {
@@ -32,6 +35,10 @@ describeWithProgram('redis-server', 'the matrix of tools', (redis) => {
     const client = ApiClient.withKey(deployment.server.baseUrl, key);
     keys = scene.callers.filter(({ kind }) => kind === 'user key');
     keys.push({ label: "an author's key", client, kind: 'user key', role: 'author', scope: 'author' });
+    keys.push(await keyOf('climber', { author: true }, { label: "a promoter's key", role: 'promoter' }, { promoter: true }));
+    const every = { author: true, promoter: true, admin: true };
+    keys.push(await keyOf('mighty', every, { label: "a super admin's key", role: 'ws admin' }));
+    governed = await governedState(deployment);
     checksum = await Checksum.open(deployment.database.superuserUrl);
   }, 120_000);
 
@@ -42,6 +49,15 @@ describeWithProgram('redis-server', 'the matrix of tools', (redis) => {
     await scene?.source.drop();
     expect(failures).toEqual([]);
   });
+
+  /** A person's key of scope author; what the person may do afterwards is another matter. */
+  async function keyOf(name: string, flags: object, caller: Pick<Caller, 'label' | 'role'>, later?: object): Promise<Caller> {
+    const { workspace } = scene.own;
+    const id = await addPerson(deployment, name, { memberships: { [workspace]: flags }, superAdmin: later === undefined });
+    const { key } = await (await signIn(deployment, name)).in(workspace).data('POST', '/api/v1/auth/api-keys', { name, scopes: ['author'] });
+    if (later) await deployment.admin.in(workspace).data('PUT', `/api/v1/workspaces/${workspace}/members/${id}`, later);
+    return { ...caller, client: ApiClient.withKey(deployment.server.baseUrl, key), kind: 'user key', scope: 'author' };
+  }
 
   const call = (name: string, vector: ToolVector, caller: Caller, at: Address): Promise<Answer> =>
     rpc(caller.client, 'tools/call', { name: toolOf(name), arguments: vector.arguments(at, scene) });
@@ -132,6 +148,25 @@ describeWithProgram('redis-server', 'the matrix of tools', (redis) => {
     }));
     const { body } = await reader.call('POST', '/mcp', calls, { headers: ACCEPT });
     expect(body.map(({ result }: { result: { isError: boolean } }) => result.isError)).toEqual([false, true, false]);
+  });
+
+  it('after every tool was called by the key of every role, all that people govern is as it was: nothing released, switched, granted, minted, confirmed', async () => {
+    // What a call might be taken for, had it another name or one argument more.
+    const wishes = ['pipelines_release', 'templates_release', 'pipelines_switch', 'promotion_promote', 'api_keys_create', 'datasources_grant', 'members_add', 'semantics_verify'];
+    const more = { status: 'RELEASED', release: true, current_version: 1, promote: true, trust: 'verified', scopes: ['author'], grant: 'foreign', confirmed: true };
+    for (const caller of keys) {
+      for (const name of wishes) expect([name, toolAnswer(await rpc(caller.client, 'tools/call', { name, arguments: { id: scene.own.pipelineId, version: 1 } })).rpcError?.code]).toEqual([name, '-32602']);
+      for (const [name, vector] of Object.entries(TOOL_VECTORS)) {
+        if (refusedBy(table, operationsFor(name), caller)) continue;
+        const params = { name: toolOf(name), arguments: { ...vector.arguments(scene.own, scene), ...more } };
+        expect([name, caller.label, toolAnswer(await rpc(caller.client, 'tools/call', params)).rpcError?.code]).toEqual([name, caller.label, '-32602']);
+      }
+    }
+    const now = await governedState(deployment);
+    for (const [name, rows] of Object.entries(governed)) expect([name, now[name]]).toEqual([name, rows]);
+    expect([now['pipeline_versions']!.length > 0, now['api_keys']!.length > keys.length - 1]).toEqual([true, true]);
+    // And the roles were all there.
+    expect(new Set(keys.map(({ role }) => role))).toEqual(new Set(['viewer', 'author', 'promoter', 'ws admin']));
   });
 
   it('fails when any row of the table is other than what the server does', () => {
