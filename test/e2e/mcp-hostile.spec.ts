@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { catalogue } from '#libs/kernel';
 import { Checksum } from '../fixtures/matrix-scene.js';
-import { callTool, rpc } from '../fixtures/mcp.js';
+import { ACCEPT, callTool, rpc, toolAnswer } from '../fixtures/mcp.js';
 import { McpScene } from '../fixtures/mcp-scene.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 
 interface Schema {
   type?: string;
   enum?: unknown[];
+  pattern?: string;
   anyOf?: unknown[];
   items?: Schema;
 }
@@ -23,10 +24,15 @@ const HOSTILE = [
   '',
 ];
 
+/** Tools that find nothing and say so in a result. */
+const READS = new Set(['pipelines_list', 'templates_list', 'executions_list', 'datasources_list']);
+
 /** A value of the kind a schema asks for, made of one text. */
 function filled(schema: Schema, text: string): unknown {
   if (schema.enum) return schema.enum[0];
   if (schema.anyOf) return [text];
+  // What is no id goes no further; one of nothing lets the service see the rest.
+  if (schema.pattern) return '01900000-0000-7000-8000-000000000000';
   switch (schema.type) {
     case 'integer':
       return 1;
@@ -122,6 +128,47 @@ describeWithProgram('redis-server', 'hostile texts', (redis) => {
     }
     expect(told).toBeGreaterThan(900);
     expect(await checksum.now()).toBe(before);
+  }, 120_000);
+
+  it('huge, deep, or under names that a runtime knows: a refusal that stays small, no failure, and nothing is stored', async () => {
+    const before = await checksum.now();
+    const deep = (levels: number, open: string, close: string, core: string): string => open.repeat(levels) + core + close.repeat(levels);
+    const HUGE = `"${'x'.repeat(1_900_000)}"`;
+    const shapes: [what: string, fits: (schema: Schema) => boolean, json: string][] = [
+      ['1.9 MB of text', ({ type, enum: allowed, pattern }) => type === 'string' && !allowed && !pattern, HUGE],
+      ['a key of 1.9 MB', ({ type }) => type === 'object', `{${HUGE}:1}`],
+      ['60 levels of objects', ({ type }) => type === 'object', deep(60, '{"a":', '}', '1')],
+      ['60 levels of lists', ({ type }) => type === 'array', deep(60, '[', ']', '1')],
+      ['objects in a list, 60 levels', ({ type, items }) => type === 'array' && items?.type === 'object', `[${deep(60, '{"id":', '}', '1')}]`],
+      ['__proto__', ({ type }) => type === 'object', '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'],
+      ['__proto__ in a list', ({ type, items }) => type === 'array' && items?.type === 'object', '[{"__proto__":{"polluted":true},"toString":1,"hasOwnProperty":null}]'],
+      ['control characters', ({ type }) => type === 'object', '{"\\u0007\\u001b[2J\\u202e":"\\u0007\\u001b[2J\\u202e"}'],
+      ['100,000 members', ({ type }) => type === 'object', `{${Array.from({ length: 100_000 }, (_, at) => `"k${at}":0`).join()}}`],
+      ['100,000 objects', ({ type, items }) => type === 'array' && items?.type === 'object', `[${Array.from({ length: 100_000 }, () => '{}').join()}]`],
+    ];
+    let sent = 0;
+    for (const { name, inputSchema } of tools) {
+      const entries = Object.entries(inputSchema.properties);
+      for (const [what, fits, json] of shapes) {
+        const fitting = entries.filter(([, schema]) => fits(schema));
+        if (fitting.length === 0) continue;
+        // The last that fits is the one a service looks at, not the name that it is looked up by.
+        const [argument] = fitting.at(-1)!;
+        const members = entries.map(([each, schema]) => `${JSON.stringify(each)}:${each === argument ? json : JSON.stringify(filled(schema, 'nowhere/x'))}`);
+        const raw = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{${members.join()}}}}`;
+        const answer = toolAnswer(await scene.agent.call('POST', '/mcp', undefined, { raw, headers: { ...ACCEPT, 'Content-Type': 'application/json' } }));
+        const shown = [name, argument, what];
+        expect([...shown, answer.status, answer.rpcError?.code ?? '-32602']).toEqual([...shown, 200, '-32602']);
+        expect([...shown, answer.isError !== false || READS.has(name)]).toEqual([...shown, true]);
+        if (answer.isError) expect([...shown, Object.hasOwn(catalogue, answer.code ?? '')]).toEqual([...shown, true]);
+        if (answer.isError !== false) expect([...shown, answer.text.length < 60_000]).toEqual([...shown, true]);
+        expect([...shown, /"polluted"|\u001b\[2J/.test(answer.rpcError?.message ?? '')]).toEqual([...shown, false]);
+        sent += 1;
+      }
+    }
+    expect(sent).toBeGreaterThan(90);
+    expect(await checksum.now()).toBe(before);
+    expect((await scene.tool('docs_list')).length).toBeGreaterThan(5);
   }, 120_000);
 
   it('missing, unknown, or instead of the arguments: each is told by its name', async () => {
