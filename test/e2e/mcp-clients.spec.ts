@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../fixtures/eventually.js';
@@ -12,6 +12,7 @@ import { findProgram } from '../fixtures/installed-program.js';
 import { root } from '../fixtures/keeper-state.js';
 import { callTool, rpc, toolData } from '../fixtures/mcp.js';
 import { McpScene } from '../fixtures/mcp-scene.js';
+import { addPerson, emailOf, PASSWORD } from '../fixtures/people.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 
 const document = readFileSync(join(root, 'docs/mcp.md'), 'utf8');
@@ -137,6 +138,74 @@ describeWithProgram('redis-server', 'clients of two servers', (redis) => {
       const { stdout } = await promisify(execFile)(bash, ['-c', line], { env });
       expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: '2.0', result: {} });
     }
+  });
+
+  describe('the blocks of the page, each as the client that it is for reads it', () => {
+    const HERE = 'http://localhost:8080';
+    const blockOf = (heading: string): string => {
+      const [, block] = new RegExp(`### ${heading}\\n[^]*?\`\`\`(?:json)?\\n([^]*?)\`\`\``).exec(document) ?? [];
+      if (block === undefined) throw new TypeError(`no block under ${heading}`);
+      return block;
+    };
+    /** Lists the tools as a client would that has just been told this address and this header. */
+    const toolsAt = async (url: string, headers: Record<string, string>): Promise<number> => {
+      expect(url.startsWith(`${HERE}/`)).toBe(true);
+      const client = new Client({ name: 'reader of the page', version: '1.0.0' });
+      await client.connect(new StreamableHTTPClientTransport(new URL(url.replace(HERE, servers[0]!)), { requestInit: { headers } }) as Transport);
+      const { tools } = await client.listTools();
+      await client.close();
+      return tools.length;
+    };
+    const header = (line: string): Record<string, string> => ({ [line.slice(0, line.indexOf(':'))]: line.slice(line.indexOf(':') + 1).trim() });
+    const bash = async (script: string, env: Record<string, string>): Promise<string> => {
+      const folder = scene.deployment.files;
+      const options = { cwd: root, env: { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, NO_COLOR: '1', ...env } };
+      return (await promisify(execFile)('/bin/bash', ['-c', script], options)).stdout;
+    };
+
+    it('Claude Code: its command names the transport, the address and the header; the first page has the same line', async () => {
+      const line = blockOf('Claude Code');
+      expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(line);
+      const program = join(scene.deployment.files, 'claude');
+      writeFileSync(program, `#!${process.execPath}\nconsole.log(JSON.stringify(process.argv.slice(2)));\n`, { mode: 0o755 });
+      const [mcp, add, flag, transport, name, url, more, value] = JSON.parse(await bash(line, { PENSTOCK_API_KEY: scene.key })) as string[];
+      expect([mcp, add, flag, transport, name, more]).toEqual(['mcp', 'add', '--transport', 'http', 'penstock', '--header']);
+      expect(await toolsAt(url!, header(value!))).toBe(41);
+    });
+
+    it('Claude Desktop: the bridge gets the address and a header that it fills from its environment', async () => {
+      const { command, args, env } = JSON.parse(blockOf('Claude Desktop')).mcpServers.penstock as { command: string; args: string[]; env: Record<string, string> };
+      const [yes, bridge, url, flag, value] = args;
+      expect([command, yes, bridge, flag, Object.keys(env)]).toEqual(['npx', '-y', 'mcp-remote', '--header', ['PENSTOCK_API_KEY']]);
+      // The bridge splits its header at the first colon, and clients on Windows break arguments at blanks.
+      expect(value).not.toMatch(/\s/);
+      expect(await toolsAt(url!, header(value!.replace('${PENSTOCK_API_KEY}', scene.key)))).toBe(41);
+    });
+
+    it.each([
+      ['Cursor', 'mcpServers', '${env:PENSTOCK_API_KEY}'],
+      ['VS Code', 'servers', '${input:penstock-key}'],
+    ])('%s: address and header, the key asked for and not written down', async (heading, servers_, place) => {
+      const settings = JSON.parse(blockOf(heading)) as Record<string, { penstock: { url: string; headers: Record<string, string> } }> & { inputs?: { id: string; password: boolean }[] };
+      const { url, headers } = settings[servers_]!.penstock;
+      expect(headers).toEqual({ 'DP-API-Key': place });
+      if (place.includes('input')) expect(settings.inputs).toEqual([expect.objectContaining({ id: 'penstock-key', password: true })]);
+      expect(await toolsAt(url, { 'DP-API-Key': scene.key })).toBe(41);
+    });
+
+    it('the inspector: its line lists the tools', async () => {
+      const line = blockOf('The inspector').replace(HERE, servers[0]!);
+      expect(JSON.parse(await bash(line, { PENSTOCK_API_KEY: scene.key })).tools).toHaveLength(41);
+    });
+
+    it('the key: a person signs in and gets one with which the rest of the page works', async () => {
+      const [, script] = /```\n(JAR=[^]*?)```/.exec(document) ?? [];
+      await addPerson(scene.deployment, 'reader', { memberships: { default: { author: true } } });
+      const asked = { PENSTOCK_URL: servers[0]!, EMAIL: emailOf('reader'), PASSWORD, WORKSPACE: 'default' };
+      const key = (await bash(script!, asked)).trim();
+      expect(key).toMatch(/^dpk_[A-Z0-9]+\.[A-Z0-9]+$/);
+      expect(await toolsAt(`${HERE}/mcp`, { 'DP-API-Key': key })).toBe(41);
+    });
   });
 
   it('a planted secret shows in no answer, whatever is asked', async () => {
