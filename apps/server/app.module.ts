@@ -35,7 +35,7 @@ import { TemplatesController } from './rest/templates.controller.js';
 import { UsersController } from './rest/users.controller.js';
 import { WorkspacesController } from './rest/workspaces.controller.js';
 import { ExecutionStreams } from './sse/execution-streams.js';
-import { StandingRight } from './sse/standing-right.js';
+import { SseModule } from './sse/sse.module.js';
 import { StreamMetrics } from './sse/stream-metrics.js';
 
 const CONTROLLERS = [
@@ -74,6 +74,7 @@ export class AppModule {
         ...FAMILIES,
         GraphqlDoor,
         McpDoor,
+        SseModule,
       ],
       controllers: CONTROLLERS,
       providers: [
@@ -83,7 +84,6 @@ export class AppModule {
         ProcessMetrics,
         IdentityJobs,
         ExecutionStreams,
-        StandingRight,
         StreamMetrics,
         ApiReference,
         { provide: APP_GUARD, useClass: OperationGuard },

@@ -26,7 +26,7 @@ import { CheckNodes } from './pipelines/check-nodes.js';
 import { PipelineNodes } from './pipelines/pipeline-nodes.js';
 import { RESOLVERS } from './schema/resolvers.js';
 import { schemaOptions } from './schema/schema-options.js';
-import { StandingRight } from '../sse/standing-right.js';
+import { SseModule } from '../sse/sse.module.js';
 import { PersistedOperations } from './persisted/persisted-operations.js';
 import { TrustedDocuments } from './persisted/trusted-documents.js';
 import { FactNodes } from './semantics/fact-nodes.js';
@@ -67,6 +67,7 @@ const NODES = [
 @Module({
   imports: [
     ...FAMILIES,
+    SseModule,
     GraphQLModule.forRootAsync({
       driver: SchemaDriver,
       imports: [IdentityModule],
@@ -78,15 +79,7 @@ const NODES = [
     }),
   ],
   controllers: [GraphqlController],
-  providers: [
-    ...RESOLVERS,
-    ...NODES,
-    GraphqlEngine,
-    TrustedDocuments,
-    PersistedOperations,
-    StandingRight,
-    SubscriptionStreams,
-  ],
+  providers: [...RESOLVERS, ...NODES, GraphqlEngine, TrustedDocuments, PersistedOperations, SubscriptionStreams],
   exports: [GraphqlEngine],
 })
 export class GraphqlDoor {}

@@ -1,7 +1,10 @@
+import type { Socket } from 'node:net';
 import type { Response } from 'express';
+import type { Heartbeats } from './heartbeats.js';
+import { SseBlock } from './sse-block.js';
 
 export interface SseWriterOptions {
-  heartbeatMs: number;
+  beats: Heartbeats;
   /** Unsent bytes above this end the stream with `: overflow`. */
   maxBufferBytes: number;
   /** A stream that takes nothing for this long is ended too. */
@@ -15,33 +18,40 @@ export const STREAM_ENDED = new DOMException('The stream has ended.', 'AbortErro
 
 export type CloseReason = 'ended' | 'client_disconnect' | 'overflow' | 'revoked';
 
+const STALL_MS = 30_000;
+const RETRY = new SseBlock('retry: 3000\n\n');
+const HEARTBEAT = new SseBlock(': heartbeat\n\n');
+
 /**
- * One server-sent-events response. Frames are written one at a time: `send` resolves when the socket can take more,
- * so a slow reader holds back its own reading of the log and nobody else's. What is written in one turn of the event
- * loop leaves in one packet.
+ * One server-sent-events response. `send` gives a promise when the socket wants no more for now, so a slow reader holds
+ * back its own reading of the log and nobody else's.
+ *
+ * Blocks go to the socket as they are: Node's own `write` makes and sends four pieces for each, which is most of what an
+ * event costs when thousands watch.
  */
 export class SseWriter {
   readonly closed: Promise<CloseReason>;
-  readonly signal: AbortSignal;
-  readonly #abort = new AbortController();
   readonly #settle: (reason: CloseReason) => void;
-  readonly #timer: NodeJS.Timeout;
   #lastWrite = Date.now();
   #reason: CloseReason | undefined;
-  #corked = false;
+  /** Of those who wait for the socket. */
+  #wakers: Set<() => void> | undefined;
 
   constructor(
     private readonly response: Response,
     private readonly options: SseWriterOptions,
   ) {
-    let settle: (reason: CloseReason) => void = () => undefined;
-    this.closed = new Promise((resolve) => (settle = resolve));
-    this.#settle = settle;
-    this.signal = this.#abort.signal;
-    response.on('close', () => this.#finish('client_disconnect'));
-    response.on('error', () => this.#finish('client_disconnect'));
-    this.#timer = setInterval(() => void this.#beat(), options.heartbeatMs);
-    this.#timer.unref();
+    const { promise, resolve } = Promise.withResolvers<CloseReason>();
+    this.closed = promise;
+    this.#settle = resolve;
+    const gone = (): void => this.#finish('client_disconnect');
+    response.on('close', gone);
+    response.on('error', gone);
+    options.beats.join(this);
+  }
+
+  get isOpen(): boolean {
+    return this.#reason === undefined;
   }
 
   open(headers: Record<string, string>): void {
@@ -53,18 +63,24 @@ export class SseWriter {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     // A HEAD request is told what it would get, and holds no stream open.
     if (response.req.method === 'HEAD') return this.end();
+    const { socket } = response;
     // Headers and first line leave together.
-    response.write('retry: 3000\n\n');
+    socket?.cork();
+    response.flushHeaders();
+    this.#write([RETRY]);
+    socket?.uncork();
   }
 
-  /** Writes one already framed block; waits for the socket if it pushed back. */
-  async send(block: string): Promise<void> {
-    if (this.#reason) return;
+  /** Writes whole blocks together; a promise when the socket pushed back, which never rejects. */
+  send(blocks: readonly SseBlock[]): Promise<void> | undefined {
+    if (this.#reason || blocks.length === 0) return undefined;
     this.#lastWrite = Date.now();
-    this.#gather();
-    if (this.response.write(block)) return;
-    if (this.response.writableLength > this.options.maxBufferBytes) return this.#overflow();
-    await this.#drained();
+    if (this.#write(blocks)) return undefined;
+    if (this.#waiting > this.options.maxBufferBytes) {
+      this.#overflow();
+      return undefined;
+    }
+    return this.#drained();
   }
 
   end(): void {
@@ -80,35 +96,41 @@ export class SseWriter {
     this.response.end(`: ${comment}\n\n`);
   }
 
-  #gather(): void {
-    if (this.#corked) return;
-    this.#corked = true;
-    this.response.cork();
-    setImmediate(() => this.#letGo());
+  /** Called by the one timer of all streams. */
+  beat(): void {
+    void this.#beat();
   }
 
-  /** Before every end as well: Node would send what was gathered behind the end of the response. */
-  #letGo(): void {
-    if (!this.#corked) return;
-    this.#corked = false;
-    this.response.uncork();
+  get #waiting(): number {
+    return (this.response.socket ?? this.response).writableLength;
   }
 
-  async #drained(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const stall = setTimeout(() => {
-        this.#overflow();
-        resolve();
-      }, this.options.stallMs ?? 30_000);
-      const done = (): void => {
-        clearTimeout(stall);
-        this.response.off('drain', done);
-        this.signal.removeEventListener('abort', done);
-        resolve();
-      };
-      this.response.on('drain', done);
-      this.signal.addEventListener('abort', done);
-    });
+  #write(blocks: readonly SseBlock[]): boolean {
+    const { response } = this;
+    const { socket } = response;
+    // Behind an earlier request of the same connection: Node keeps it until its turn comes.
+    if (socket === null) return blocks.map(({ text }) => response.write(text)).every(Boolean);
+    if (blocks.length === 1) return socket.write(blocks[0]!.bytes(response.chunkedEncoding));
+    socket.cork();
+    let more = true;
+    for (const block of blocks) more = socket.write(block.bytes(response.chunkedEncoding));
+    socket.uncork();
+    return more;
+  }
+
+  #drained(): Promise<void> {
+    const taker: Socket | Response = this.response.socket ?? this.response;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stall = setTimeout(() => this.#overflow(), this.options.stallMs ?? STALL_MS);
+    const done = (): void => {
+      clearTimeout(stall);
+      taker.off('drain', done);
+      this.#wakers?.delete(done);
+      resolve();
+    };
+    taker.on('drain', done);
+    (this.#wakers ??= new Set()).add(done);
+    return promise;
   }
 
   #overflow(): void {
@@ -123,15 +145,14 @@ export class SseWriter {
     if (this.#reason) return;
     if (!(await this.options.stillAllowed())) return this.endWith('revoked', 'revoked');
     // Half a beat of silence is enough: waiting for a whole one would miss by a hair and come a beat late.
-    if (Date.now() - this.#lastWrite >= this.options.heartbeatMs / 2) await this.send(': heartbeat\n\n');
+    if (Date.now() - this.#lastWrite >= this.options.beats.intervalMs / 2) await this.send([HEARTBEAT]);
   }
 
   #finish(reason: CloseReason): void {
     if (this.#reason) return;
     this.#reason = reason;
-    this.#letGo();
-    clearInterval(this.#timer);
-    this.#abort.abort(STREAM_ENDED);
+    this.options.beats.leave(this);
+    for (const wake of this.#wakers ?? []) wake();
     this.#settle(reason);
   }
 }

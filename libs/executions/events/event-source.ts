@@ -11,8 +11,11 @@ export interface EventSource {
   readonly ended: boolean;
   /** Said to the watcher when the stream ends without a terminal event. */
   readonly remark: string | undefined;
-  /** The events right after `after`, without a gap; empty when there are none yet. */
-  read(after: number, limit: number): Promise<EventRecord[]>;
+  /**
+   * The events right after `after`, without a gap; empty when there are none yet. At once when memory has them, so that
+   * thousands of watchers of one event cost no promise each.
+   */
+  read(after: number, limit: number): EventRecord[] | Promise<EventRecord[]>;
   /** The event that ended the run, whatever its number. */
   terminal(): Promise<EventRecord | undefined>;
   close(): void;
@@ -38,8 +41,8 @@ export class LocalSource implements EventSource {
     return this.log.remark;
   }
 
-  read(after: number, limit: number): Promise<EventRecord[]> {
-    if (this.log.covers(after)) return Promise.resolve(this.log.after(after, limit));
+  read(after: number, limit: number): EventRecord[] | Promise<EventRecord[]> {
+    if (this.log.covers(after)) return this.log.after(after, limit);
     return this.reader.range(this.log.executionId, after, limit);
   }
 
@@ -69,6 +72,27 @@ export class StoredSource implements EventSource {
 
   terminal(): Promise<EventRecord | undefined> {
     return this.reader.terminal(this.executionId);
+  }
+
+  close(): void {
+    this.changed.signal();
+  }
+}
+
+/** One event and no more: what is left to tell of a run when both logs are gone. */
+export class SingleSource implements EventSource {
+  readonly changed = new WakeUp();
+  readonly ended = true;
+  readonly remark = undefined;
+
+  constructor(private readonly event: EventRecord) {}
+
+  read(after: number): EventRecord[] {
+    return after < this.event.eventId ? [this.event] : [];
+  }
+
+  terminal(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
   close(): void {

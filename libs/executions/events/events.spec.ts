@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EventTable } from '../records/event-table.js';
 import type { ExecutionStatusReader } from '../records/execution-status.js';
 import type { EventRecord } from './event-record.js';
+import { EventFollower } from './event-follower.js';
 import { EventHub } from './event-hub.js';
 import { LocalSource, StoredSource, type EventSource } from './event-source.js';
 import { ExecutionLog } from './execution-log.js';
@@ -112,6 +113,44 @@ async function client(
   }
 }
 
+/** The same client, pushed to: it takes its time for some events, and some frames take theirs. */
+async function pushedClient(
+  open: (after: number) => EventSource,
+  after: number,
+  dropAfter: readonly number[],
+  ended: () => boolean,
+) {
+  const seen: number[] = [];
+  const drops = [...dropAfter];
+  let last = after;
+  for (;;) {
+    const source = open(last);
+    let left = drops.shift() ?? Infinity;
+    let terminal = false;
+    await new Promise<void>((resolve, reject) => {
+      const framing = (event: EventRecord) => (event.eventId % 3 === 0 ? Promise.resolve(event) : event);
+      const follower = new EventFollower(source, last, framing, {
+        send: (events) => {
+          for (const event of events) {
+            seen.push(event.eventId);
+            last = event.eventId;
+            terminal = event.type === 'pipeline_failed';
+            if (--left > 0) continue;
+            follower.stop();
+            resolve();
+            break;
+          }
+          return last % 2 === 0 ? delay(1) : undefined;
+        },
+        ended: (error) => (error === undefined ? resolve() : reject(error as Error)),
+      });
+      follower.look();
+    });
+    source.close();
+    if (terminal || (left > 0 && ended())) return seen;
+  }
+}
+
 const emit = (hub: EventHub, log: ExecutionLog) => {
   log.append('node_started', '2026-01-01T00:00:00.000Z', '{}');
   hub.appended(log);
@@ -126,6 +165,7 @@ describe('event streams', () => {
     const watcher = fc.record({
       at: fc.nat(20),
       local: fc.boolean(),
+      form: fc.constantFrom(client, pushedClient),
       drops: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }),
     });
     await fc.assert(
@@ -149,8 +189,8 @@ describe('event streams', () => {
               return logs.ended ? new StoredSource(ID, reader) : remote.open(ID, after);
             };
           for (const [index, each] of steps.entries()) {
-            for (const { local, drops } of watchers.filter((w) => w.at === index)) {
-              clients.push(client(openFor(local), 0, drops, () => logs.ended));
+            for (const { local, form, drops } of watchers.filter((w) => w.at === index)) {
+              clients.push(form(openFor(local), 0, drops, () => logs.ended));
             }
             if (each === 'append') emit(hub, log);
             if (each === 'down') logs.down = true;
@@ -160,8 +200,8 @@ describe('event streams', () => {
             if (each === 'no nudges') logs.nudges = false;
             if (each === 'turn') await delay(1);
           }
-          for (const { local, drops } of watchers.filter((w) => w.at >= steps.length)) {
-            clients.push(client(openFor(local), 0, drops, () => logs.ended));
+          for (const { local, form, drops } of watchers.filter((w) => w.at >= steps.length)) {
+            clients.push(form(openFor(local), 0, drops, () => logs.ended));
           }
           // The terminal transaction: all that is unsaved goes into the table, then everybody is shown.
           const terminal = log.prepare([
@@ -199,6 +239,54 @@ describe('event streams', () => {
     emit(hub, log);
     expect((await waiting).value).toMatchObject({ eventId: 502 });
     hub.stop();
+  });
+
+  it('a slow taker is pushed nothing until it wants more, and then all it missed at once', async () => {
+    const log = new ExecutionLog(ID);
+    const logs = new Logs();
+    const source = new LocalSource(log, new LogReader(logs.transient, logs.eventTable), () => undefined);
+    const pushes: number[][] = [];
+    let more: () => void = () => undefined;
+    const follower = new EventFollower(source, 0, (event) => event.eventId, {
+      send: (ids) => {
+        pushes.push([...ids]);
+        return new Promise<void>((resolve) => (more = resolve));
+      },
+      ended: () => undefined,
+    });
+    const add = () => log.append('node_progress', '', '{}');
+    add();
+    follower.look();
+    for (let n = 0; n < 3; n++) {
+      add();
+      await delay(1);
+    }
+    expect(pushes).toEqual([[1]]);
+    more();
+    await delay(1);
+    expect(pushes).toEqual([[1], [2, 3, 4]]);
+    follower.stop();
+    more();
+    add();
+    await delay(1);
+    expect(pushes).toHaveLength(2);
+    expect(source.changed.waiting).toBe(0);
+  });
+
+  it('a log that cannot be read ends what is pushed, with the reason, once', async () => {
+    const source = new StoredSource(ID, {
+      range: () => Promise.reject(new TypeError('the database is away')),
+    } as unknown as LogReader);
+    const ends: unknown[] = [];
+    const follower = new EventFollower(source, 0, (event) => event, {
+      send: () => undefined,
+      ended: (error) => ends.push(error),
+    });
+    follower.look();
+    await delay(1);
+    source.changed.signal();
+    await delay(1);
+    expect(ends).toEqual([new TypeError('the database is away')]);
   });
 
   it('shows the end that others wrote, also to who was shown what a stalled owner did too late', async () => {

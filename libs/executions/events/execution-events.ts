@@ -9,29 +9,8 @@ import { VisibleExecutions } from '../reading/visible-executions.js';
 import { DataReadyRows } from './data-ready-rows.js';
 import type { EventRecord, EventType } from './event-record.js';
 import { payloadText } from './payload-text.js';
-import { LocalSource, StoredSource, type EventSource } from './event-source.js';
-import { watchEvents } from './watch-events.js';
-
-/** One event as it goes out. */
-export interface EventFrame {
-  eventId: number;
-  type: EventType;
-  timestamp: string;
-  /** The payload, one line of JSON. */
-  data: string;
-  /** The block of a server-sent-events stream. */
-  block: string;
-}
-
-export interface EventWatch {
-  executionId: string;
-  /** The run has ended and nothing follows the resume point: a stream would be empty. */
-  nothingLeft: boolean;
-  /** Every event after the resume point once, in order, to the end. Ends quietly when the signal aborts. */
-  frames: AsyncIterable<EventFrame>;
-  /** After the frames: what a stream says when it ends without a terminal event, such as `record-unavailable`. */
-  remark(): string | undefined;
-}
+import { LocalSource, SingleSource, StoredSource, type EventSource } from './event-source.js';
+import { frameOf, SourceWatch, type EventFrame, type EventWatch, type WatchOptions } from './event-watch.js';
 
 export interface EventPage {
   execution_id: string;
@@ -45,6 +24,8 @@ type OwnRun = Pick<ExecutionRow, 'execution_id' | 'triggered_by'> & { status: 'R
 /** Watching executions, from any instance (contract 02 §10.3, 03 §5.4). */
 @Injectable()
 export class ExecutionEvents {
+  readonly #made = new WeakMap<EventRecord, EventFrame>();
+
   constructor(
     private readonly visible: VisibleExecutions,
     private readonly table: EventTable,
@@ -81,12 +62,8 @@ export class ExecutionEvents {
     // A door that gives up before it reads must neither keep the run alive nor leave a reader behind.
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
-    return {
-      executionId: row.execution_id,
-      nothingLeft: local?.sealed === true && local.remark === undefined && after >= local.lastId,
-      frames: this.#frames(source, row.execution_id, after, signal, leave),
-      remark: () => source.remark,
-    };
+    const nothingLeft = local?.sealed === true && local.remark === undefined && after >= local.lastId;
+    return this.#watch(row.execution_id, source, { after, signal, leave, nothingLeft });
   }
 
   /** Events `after …` as a page; works while the run goes on too. */
@@ -113,12 +90,12 @@ export class ExecutionEvents {
     return new Map(pages.map((page) => [page.execution_id, page]));
   }
 
-  #read(id: string, { after, limit }: { after: number; limit: number }): Promise<readonly EventRecord[]> {
+  async #read(id: string, { after, limit }: { after: number; limit: number }): Promise<readonly EventRecord[]> {
     const local = this.instance.hub.local(id);
     const source = local
       ? new LocalSource(local, this.instance.reader, () => undefined)
       : new StoredSource(id, this.instance.reader);
-    return source.read(after, limit + 1);
+    return await source.read(after, limit + 1);
   }
 
   async #pageOf(
@@ -175,51 +152,26 @@ export class ExecutionEvents {
   async #ended(row: ExecutionRow, after: number, signal: AbortSignal, attach: boolean): Promise<EventWatch> {
     const id = row.execution_id;
     const source = new StoredSource(id, this.instance.reader);
-    const remark = () => undefined;
     const [next] = await source.read(after, 1);
-    if (next) {
-      return {
-        executionId: id,
-        nothingLeft: false,
-        frames: this.#frames(source, id, after, signal, () => undefined),
-        remark,
-      };
-    }
+    if (next) return this.#watch(id, source, { after, signal });
     const kept = after > 0 && (await this.table.read(id, 0, 1)).length > 0;
-    if (!kept && attach)
-      return { executionId: id, nothingLeft: false, frames: this.#single(id, terminalOf(row)), remark };
+    if (!kept && attach) return this.#watch(id, new SingleSource(terminalOf(row)), { after: 0, signal });
     if (!kept) throw new PenstockError('result.expired', { details: { reason: 'event_record_expired' } });
-    return {
-      executionId: id,
-      nothingLeft: true,
-      frames: this.#frames(source, id, after, signal, () => undefined),
-      remark,
-    };
+    return this.#watch(id, source, { after, signal, nothingLeft: true });
   }
 
-  async *#frames(
-    source: EventSource,
-    executionId: string,
-    after: number,
-    signal: AbortSignal,
-    leave: () => void,
-  ): AsyncGenerator<EventFrame, void, void> {
-    try {
-      for await (const event of watchEvents(source, after, signal)) yield await this.#frame(executionId, event);
-    } finally {
-      signal.removeEventListener('abort', leave);
-      leave();
-    }
+  #watch(id: string, source: EventSource, given: Omit<WatchOptions, 'framing'>): EventWatch {
+    return new SourceWatch(id, source, { ...given, framing: (event) => this.#frame(id, event) });
   }
 
-  async *#single(executionId: string, event: EventRecord): AsyncGenerator<EventFrame, void, void> {
-    yield await this.#frame(executionId, event);
-  }
-
-  async #frame(executionId: string, event: EventRecord): Promise<EventFrame> {
-    const { eventId, type, timestamp } = event;
-    const data = await this.rows.shown(executionId, event);
-    return { eventId, type, timestamp, data, block: `event: ${type}\nid: ${eventId}\ndata: ${data}\n\n` };
+  /** Made once for all who watch here; `data_ready` waits for the rows it shows. */
+  #frame(executionId: string, event: EventRecord): EventFrame | Promise<EventFrame> {
+    const made = this.#made.get(event);
+    if (made) return made;
+    if (event.type === 'data_ready') return this.rows.shown(executionId, event).then((data) => frameOf(event, data));
+    const frame = frameOf(event, event.data);
+    this.#made.set(event, frame);
+    return frame;
   }
 }
 

@@ -142,7 +142,7 @@ class RemoteLog {
     this.changed.signal();
   }
 
-  async #read(after: number, limit: number): Promise<EventRecord[]> {
+  #read(after: number, limit: number): EventRecord[] | Promise<EventRecord[]> {
     const head = this.#base + this.#tail.length;
     if (after >= this.#base && after < head) return this.#tail.slice(after - this.#base, after - this.#base + limit);
     // At the head nothing is new, unless the row has ended: the shared logs then hold the rest.

@@ -1,7 +1,10 @@
+import { FanOut } from './fan-out.js';
+
 /** Wakes all who wait for the next change of something. Waiters that leave early leave nothing behind. */
 export class WakeUp {
   #version = 0;
   readonly #waiters = new Set<() => void>();
+  readonly #followers = new FanOut();
 
   /** Read before looking at the state, given to `after`: a change between the two is not missed. */
   get version(): number {
@@ -9,7 +12,12 @@ export class WakeUp {
   }
 
   get waiting(): number {
-    return this.#waiters.size;
+    return this.#waiters.size + this.#followers.size;
+  }
+
+  /** Calls `listener` after every change, in a later turn. It must not throw. Returns what ends that. */
+  listen(listener: () => void): () => void {
+    return this.#followers.listen(listener);
   }
 
   signal(): void {
@@ -17,6 +25,7 @@ export class WakeUp {
     const waiters = [...this.#waiters];
     this.#waiters.clear();
     for (const wake of waiters) wake();
+    this.#followers.changed();
   }
 
   /** Resolves once the version is past the given one; rejects with the signal's reason. */

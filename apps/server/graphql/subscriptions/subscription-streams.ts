@@ -3,6 +3,8 @@ import type { Request, Response } from 'express';
 import { ExecutionEvents } from '#libs/executions';
 import { Configuration, Logger, writeJson, type PenstockError, type Principal } from '#libs/kernel';
 import { clientGone } from '../../http/client-gone.js';
+import { Heartbeats } from '../../sse/heartbeats.js';
+import { SseBlock } from '../../sse/sse-block.js';
 import { SseWriter } from '../../sse/sse-writer.js';
 import { GraphqlEngine } from '../engine/graphql-engine.js';
 import { operationOf } from '../engine/guarded-schema.js';
@@ -10,7 +12,7 @@ import { asGraphqlError } from '../errors/error-format.js';
 import type { AdmittedOperation, OperationRequest } from '../limits/operation-gate.js';
 import { StandingRight } from '../../sse/standing-right.js';
 
-const COMPLETE = 'event: complete\ndata:\n\n';
+const COMPLETE = new SseBlock('event: complete\ndata:\n\n');
 
 /**
  * Subscriptions over server-sent events: the distinct-connections mode of the graphql-sse protocol, `next` per result
@@ -22,6 +24,7 @@ export class SubscriptionStreams {
     private readonly engine: GraphqlEngine,
     private readonly events: ExecutionEvents,
     private readonly right: StandingRight,
+    private readonly beats: Heartbeats,
     private readonly configuration: Configuration,
     private readonly log: Logger,
   ) {}
@@ -53,17 +56,17 @@ export class SubscriptionStreams {
 
   async #write(writer: SseWriter, results: AsyncIterable<string>): Promise<void> {
     for await (const result of results) {
-      await writer.send(next(result));
-      if (writer.signal.aborted) return;
+      await writer.send([next(result)]);
+      if (!writer.isOpen) return;
     }
-    await writer.send(COMPLETE);
+    await writer.send([COMPLETE]);
     writer.end();
   }
 
   #open(principal: Principal, admitted: AdmittedOperation, request: Request, response: Response): SseWriter {
     const operation = this.#operationOf(admitted);
     const writer = new SseWriter(response, {
-      heartbeatMs: this.configuration.get('datapipelines.sse.heartbeat-interval-seconds') * 1000,
+      beats: this.beats,
       maxBufferBytes: this.configuration.get('datapipelines.sse.max-buffer-bytes'),
       stillAllowed: async () => {
         const lost = await this.right.lost(request, principal, operation);
@@ -78,7 +81,7 @@ export class SubscriptionStreams {
   /** A result and an end: a bare close would make the client reconnect. */
   async #revoke(writer: SseWriter, { correlationId }: Principal, lost: PenstockError): Promise<void> {
     const errors = [this.engine.format(asGraphqlError(lost), correlationId)];
-    await writer.send(next(writeJson({ errors })) + COMPLETE);
+    await writer.send([next(writeJson({ errors })), COMPLETE]);
     writer.end();
   }
 
@@ -91,6 +94,6 @@ export class SubscriptionStreams {
   }
 }
 
-function next(result: string): string {
-  return `event: next\ndata: ${result}\n\n`;
+function next(result: string): SseBlock {
+  return new SseBlock(`event: next\ndata: ${result}\n\n`);
 }

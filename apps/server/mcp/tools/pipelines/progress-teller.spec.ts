@@ -26,7 +26,13 @@ function events(frames: () => AsyncGenerator<EventFrame>): Events {
   return {
     stream,
     watch: (_principal, executionId) =>
-      Promise.resolve({ executionId, nothingLeft: false, frames: frames(), remark: () => undefined }),
+      Promise.resolve({
+        executionId,
+        nothingLeft: false,
+        frames: frames(),
+        follow: () => undefined,
+        remark: () => undefined,
+      }),
   };
 }
 
