@@ -5,11 +5,20 @@ import type { ApiClient } from '../../test/fixtures/api-client.js';
 import { releasedPipeline, releasedTemplate } from '../content.js';
 import { SOURCE } from '../deployment.js';
 import { repeat } from '../load/repeat.js';
+import { amount } from '../options.js';
 import { median } from '../statistics.js';
 import type { BenchPath } from './bench-path.js';
 
 const SLEEP = 'SELECT pg_sleep(600) AS slept';
 const PATIENCE_MS = 10_000;
+/** Each waits for the next look of the owner, five seconds at most. */
+const LOST_NUDGES = { full: 5, quick: 3, smoke: 1 };
+
+const FLAG_SECONDS = 600;
+
+interface Flags {
+  set(key: string, value: string, unit: 'EX', seconds: number): Promise<unknown>;
+}
 
 export const cancel: BenchPath = {
   name: 'cancel',
@@ -29,6 +38,10 @@ export const cancel: BenchPath = {
         here: await untilGone(watcher, author, author, pipeline),
         elsewhere: await untilGone(watcher, author, author.on(other.baseUrl), pipeline),
       }));
+      const unheard: number[] = [];
+      for (let turn = 0; deployment.redis && turn < amount(options, LOST_NUDGES); turn += 1) {
+        unheard.push(await untilGone(watcher, author, author.on(other.baseUrl), pipeline, deployment.redis.client));
+      }
       return [
         {
           path: 'cancel of pg_sleep, asked where it runs',
@@ -44,6 +57,14 @@ export const cancel: BenchPath = {
           value: median(turns.map(({ elsewhere }) => elsewhere)),
           asked: { of: 'value', good: 1000 },
         },
+        ...unheard.slice(0, 1).map(() => ({
+          path: 'cancel of pg_sleep, asked of another server and the nudge lost, slowest',
+          unit: 'ms',
+          better: 'lower' as const,
+          value: Math.max(...unheard),
+          asked: { of: 'value' as const, good: 6000 },
+          note: `of ${unheard.length}: the owner looks every five seconds`,
+        })),
       ];
     } finally {
       await watcher.end();
@@ -52,13 +73,23 @@ export const cancel: BenchPath = {
   },
 };
 
-/** Milliseconds from the request to cancel until the statement has left the database. */
-async function untilGone(watcher: pg.Client, owner: ApiClient, asked: ApiClient, pipeline: string): Promise<number> {
+/**
+ * Milliseconds from the request to cancel until the statement has left the database. With `flags` the request leaves what
+ * another server leaves whose nudge nobody hears: the flag alone.
+ */
+async function untilGone(
+  watcher: pg.Client,
+  owner: ApiClient,
+  asked: ApiClient,
+  pipeline: string,
+  flags?: Flags,
+): Promise<number> {
   const stream = await EventStream.run(owner, pipeline);
   await untilRunning(watcher, true);
   const begun = performance.now();
   const gone = untilRunning(watcher, false);
-  await asked.data('DELETE', `/api/v1/executions/${stream.executionId}`);
+  if (flags) await flags.set(`dp:cancel:${stream.executionId}`, 'cancelled', 'EX', FLAG_SECONDS);
+  else await asked.data('DELETE', `/api/v1/executions/${stream.executionId}`);
   await gone;
   const took = performance.now() - begun;
   await stream.last();
