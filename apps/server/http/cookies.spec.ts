@@ -33,6 +33,18 @@ describe('cookies', () => {
     );
   });
 
+  it('keeps a sign-in under way for its ten minutes, out of reach of scripts, and sends it with the way back', async () => {
+    const app = express();
+    app.get('/', (_request, response) => {
+      new Cookies(true, true).setTransaction(response, 'sealed', 600);
+      response.end();
+    });
+    const [cookie = ''] = (await callApp(app, 'GET', '/')).headers.getSetCookie();
+    expect(cookie.replace(/Expires=[^;]+; /, '')).toBe(
+      '__Host-dp_oauth2_authz=sealed; Max-Age=600; Path=/; HttpOnly; Secure; SameSite=Lax',
+    );
+  });
+
   it.each([
     ['dp_session=a', 'a'],
     ['other=1; dp_session=a; x=2', 'a'],

@@ -82,6 +82,31 @@ describe('sessions', () => {
     );
   });
 
+  it('is seen at most once a minute, so that a busy one costs one write, and ended ones leave the list', async () => {
+    await scene.person('ada@example.org');
+    const { token, principal } = await scene.login('ada@example.org', PASSWORD);
+    const sessions = scene.instance.get(SessionService);
+    const seen = async (afterMinutes: number) => {
+      scene.instance.clock.advance(afterMinutes);
+      await scene.instance.get(Authenticator).authenticateSession(token, requestFacts());
+      await scene.instance.get(UseStamps).settled();
+      return (await sessions.list(principal)).map(({ last_seen_at }) => last_seen_at);
+    };
+    const first = await seen(2);
+    expect(first).toHaveLength(1);
+    expect(await seen(0.5)).toEqual(first);
+    expect(await seen(1)).not.toEqual(first);
+    await scene.login('ada@example.org', PASSWORD);
+    expect(await sessions.list(principal)).toMatchObject([
+      { amr: 'pwd', provider: 'local', source_ip: '192.0.2.7', user_agent: 'test', is_current: false },
+      { is_current: true },
+    ]);
+    await sessions.revokeOthers(principal);
+    expect(await sessions.list(principal)).toMatchObject([{ id: principal.sessionId, is_current: true }]);
+    scene.instance.clock.advance(121);
+    expect(await sessions.list(principal)).toEqual([]);
+  });
+
   it('is forgotten thirty days after its end, in batches, and not before', async () => {
     await scene.person('ada@example.org');
     await scene.login('ada@example.org', PASSWORD);
