@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { auditEntry } from '#libs/audit';
 import { DatasourceService } from '#libs/datasources';
-import { isExactNumber, readJson, type JsonObject, type Principal } from '#libs/kernel';
+import { isExactNumber, newId, readJson, type JsonObject, type Principal } from '#libs/kernel';
 import { MemoryTransientStore } from '#libs/transient';
 import { createEmptyDatabase, type EmptyDatabase } from '../../test/fixtures/postgres.js';
 import { eventually } from '../../test/fixtures/eventually.js';
@@ -11,6 +12,7 @@ import { createTestDatabase, TestWorkspace, type TestDatabase, type TestNode } f
 import { Drain } from './instance/drain.js';
 import { ExecutionJobs } from './jobs/execution-jobs.js';
 import { Launcher } from './launch/launcher.js';
+import type { RunTrail } from './records/run-trail.js';
 import { ExecutionService } from './reading/execution.service.js';
 import { wiredInstance, type WiredInstance } from './wired-instance.fixture.js';
 
@@ -57,10 +59,10 @@ const onSource = (id: string, sql: string, more: Partial<TestNode> = {}): TestNo
   ...more,
 });
 
-async function launch(nodes: readonly TestNode[]) {
+async function launch(nodes: readonly TestNode[], trail?: RunTrail) {
   const pipelineId = await workspace.pipeline(nodes);
   const parameters = Object.create(null) as JsonObject;
-  return server.get(Launcher).launch(me, { pipelineId, parameters, triggeredVia: 'UI', detached: true });
+  return server.get(Launcher).launch(me, { pipelineId, parameters, triggeredVia: 'UI', detached: true, trail });
 }
 
 async function framesOf(executionId: string): Promise<EventFrame[]> {
@@ -129,6 +131,30 @@ describe('the progress of nodes', () => {
       const numbers = samplesOf(frames, node).map(({ sequence }) => sequence);
       expect(numbers).toEqual(numbers.map((_, index) => index + 1));
     }
+  });
+
+  it('of a served call tells in one sample what is over before anybody can watch, and a longer state as it goes on', async () => {
+    const details = { endpoint_id: newId(), execution_id: newId() };
+    const trail = {
+      started: auditEntry(me, 'endpoint.served', { ...details, outcome: 'started' }),
+      ended: () => auditEntry(me, 'endpoint.served', { ...details, outcome: 'completed' }),
+    };
+    const { executionId, finished } = await launch(
+      [
+        onSource('quick', 'SELECT 1 AS n', staged('q')),
+        onSource('slow', 'SELECT n FROM generate_series(1, 2) n, pg_sleep(0.4)', { ...staged('s'), after: ['quick'] }),
+      ],
+      trail,
+    );
+    expect(await finished).toMatchObject({ status: 'SUCCESS' });
+    const frames = await framesOf(executionId);
+    const quick = samplesOf(frames, 'quick');
+    expect(quick.map(({ sequence, state }) => [sequence, state])).toEqual([[1, 'completed']]);
+    expect(Object.keys(quick[0]!['timings_ms'] as object)).toEqual(
+      expect.arrayContaining(['connecting', 'executing', 'fetching', 'writing', 'finalizing']),
+    );
+    const slow = samplesOf(frames, 'slow').map(({ state }) => state);
+    expect([slow[0], slow.at(-1)]).toEqual(['executing', 'completed']);
   });
 
   it('shows the rows staged so far while the source still sends, in the row and in the events', async () => {

@@ -269,7 +269,8 @@ export class ExecutionInstance implements ChildHost {
     this.runs.leave(run);
     this.attachments.ended(run);
     void this.#clearCancel(run.executionId);
-    await slot?.release();
+    // Nobody waits for the answer: what this instance asks for behind it is served behind it.
+    void slot?.release();
     this.#finished.delete(run.executionId);
     // What runs in a thread is counted there.
     if (run instanceof ExecutionRun) this.#count(run, outcome);

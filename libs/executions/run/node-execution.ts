@@ -18,6 +18,9 @@ import { withinGrace } from './within-grace.js';
  */
 const FAMILY_GRACE = 2;
 
+/** A served call's id is known to nobody before its answer. */
+const SERVED_GATHER_MS = 100;
+
 /** Runs the nodes of one run and records what becomes of them: statistics, events, the first failure. */
 export class NodeExecution {
   constructor(
@@ -94,7 +97,11 @@ export class NodeExecution {
 
   #progress(node: WorkNode, at: Date): NodeProgress {
     const { state, services } = this;
-    const clock = { now: () => state.now(), sampleIntervalMs: services.settings.progressSampleMs };
+    const clock = {
+      now: () => state.now(),
+      sampleIntervalMs: services.settings.progressSampleMs,
+      ...(state.plan.trail ? { gatherMs: SERVED_GATHER_MS } : {}),
+    };
     return new NodeProgress(
       node,
       at,

@@ -47,6 +47,11 @@ export interface ProgressClock {
   now(): Date;
   /** `datapipelines.executor.progress-sample-interval-seconds`. */
   sampleIntervalMs: number;
+  /**
+   * How long a state may be entered untold, where nobody can be watching yet: states that follow each other faster are
+   * told by one sample, with the time spent in each. Absent = each is told as it is entered.
+   */
+  gatherMs?: number;
 }
 
 type Facts = Pick<ProgressSample, 'committed' | 'rolled_back' | 'child_execution_id'>;
@@ -62,6 +67,8 @@ export class NodeProgress {
   #sequence = 0;
   #lastTold = -Infinity;
   #timer: NodeJS.Timeout | undefined;
+  /** When the timer fires. */
+  #due = Infinity;
   #closed = false;
   #fetched: number | undefined;
   #written: number | undefined;
@@ -87,7 +94,9 @@ export class NodeProgress {
     this.#clockState();
     this.#state = state;
     this.#timings[state] ??= 0;
-    if (!known) this.#tell();
+    if (known) return;
+    if (this.clock.gatherMs === undefined) this.#tell();
+    else this.#tellIn(this.clock.gatherMs);
   }
 
   /** A batch came from the source. */
@@ -130,9 +139,17 @@ export class NodeProgress {
   }
 
   #sampleSoon(): void {
-    if (this.#timer) return;
-    const waitMs = this.#lastTold + this.clock.sampleIntervalMs - performance.now();
-    if (waitMs <= 0) return this.#tell();
+    const { sampleIntervalMs, gatherMs = 0 } = this.clock;
+    const waitMs = Math.max(this.#lastTold + sampleIntervalMs - performance.now(), gatherMs);
+    if (waitMs <= 0) this.#tell();
+    else this.#tellIn(waitMs);
+  }
+
+  #tellIn(waitMs: number): void {
+    const due = performance.now() + waitMs;
+    if (this.#timer && this.#due <= due) return;
+    clearTimeout(this.#timer);
+    this.#due = due;
     this.#timer = setTimeout(() => {
       if (!this.#closed) this.#tell();
     }, waitMs);

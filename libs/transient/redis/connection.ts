@@ -36,11 +36,7 @@ export async function connectRedis(
   role: ConnectionRole,
   onProblem: (what: string, error: unknown) => void,
 ): Promise<Redis> {
-  const redis = new Redis(url, {
-    ...OPTIONS,
-    connectionName: `penstock-${role}`,
-    enableAutoPipelining: role === 'commands',
-  });
+  const redis = new Redis(url, { ...OPTIONS, connectionName: `penstock-${role}` });
   let firstError: unknown;
   const remember = (error: unknown): void => {
     firstError ??= error;

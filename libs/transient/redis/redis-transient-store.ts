@@ -20,6 +20,7 @@ import {
 import { TransientUnavailable } from '../transient-unavailable.js';
 import { untilAborted } from '../until-aborted.js';
 import { connectRedis } from './connection.js';
+import { CorkedWrites } from './corked-writes.js';
 import { EvictionWatch } from './eviction-watch.js';
 import { replyCode, type Script } from './script.js';
 import * as scripts from './scripts.js';
@@ -34,6 +35,8 @@ export interface RedisStoreOptions {
 
 /** The store of production: every instance on the same Redis. One connection for commands, one that listens. */
 export class RedisTransientStore extends TransientStore {
+  readonly #writes: CorkedWrites;
+
   private constructor(
     private readonly redis: Redis,
     private readonly listening: Redis,
@@ -41,6 +44,7 @@ export class RedisTransientStore extends TransientStore {
     private readonly eviction: EvictionWatch,
   ) {
     super();
+    this.#writes = new CorkedWrites(redis);
   }
 
   /** Connects, and refuses a Redis that is too old or that evicts keys. */
@@ -325,6 +329,7 @@ export class RedisTransientStore extends TransientStore {
 
   async #ask<T>(command: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     signal?.throwIfAborted();
+    this.#writes.gather();
     const answer = command().catch((error: unknown) => {
       throw new TransientUnavailable({ reason: replyCode(error) === 'OOM' ? 'full' : 'down', cause: error });
     });
