@@ -264,6 +264,16 @@ describe('a failure of the server', () => {
     const [logged, ...more] = server.errors.slice(before);
     expect([logged?.fields?.['correlation_id'], more]).toEqual([answer.headers.get('DP-Correlation-Id'), []]);
     expect((logged?.fields?.['error'] as Error).message).toBe(PLANTED);
+    // And the audit trail knows that it failed, if it was an act of one kind.
+    const [trail] = await server.test.database.query<{ outcome: string | null; text: string }>(
+      `SELECT details_json->>'outcome' AS outcome, details_json::text AS text FROM audit_log
+        WHERE details_json->>'correlation_id' = $1 AND event IN ('mcp.tool.called', 'mcp.resource.read')`,
+      [answer.headers.get('DP-Correlation-Id')],
+    );
+    expect([trail?.outcome, /planted/.test(trail?.text ?? '')]).toEqual([
+      method === 'resources/list' ? undefined : 'failed',
+      false,
+    ]);
     mend();
     expect((await rpc(agent, 'ping')).body.result).toEqual({});
   });
