@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/fixtures/eventually.js';
 import { requestFacts } from '../../../test/fixtures/identity.js';
 import { codeOf } from '../../../test/fixtures/login-scene.js';
+import { MailServer } from '../../../test/fixtures/mail-server.js';
 import { ADA, oidcScene } from '../../../test/fixtures/oidc-scene.js';
 
 const scene = oidcScene();
@@ -43,17 +45,28 @@ describe('signing in through an honest provider', () => {
     expect(outcome.principal.email).toBe('ada@example.com');
   });
 
-  it('makes one account when two browsers arrive at once', async () => {
+  it('makes one account when two browsers arrive at once, and the operators hear of it once', async () => {
+    const mail = await MailServer.start();
+    const mailing = await scene.open({}, { mail: { port: mail.port, opsTo: 'ops@example.com' } });
     scene.idp.behave(ADA);
-    const begun = await Promise.all(Array.from({ length: 6 }, () => scene.begin()));
+    const begun = await Promise.all(Array.from({ length: 6 }, () => scene.begin('acme', mailing)));
     const outcomes = await Promise.all(
       begun.map(({ location, transaction }) =>
-        scene.service().finish('acme', scene.idp.signIn(location).query.toString(), transaction, requestFacts()),
+        scene.service(mailing).finish('acme', scene.idp.signIn(location).query.toString(), transaction, requestFacts()),
       ),
     );
     expect(new Set(outcomes.map(({ principal }) => principal.userId)).size).toBe(1);
     expect(await scene.users()).toHaveLength(1);
     expect(await scene.auditOf('auth.user.created')).toHaveLength(1);
+    await eventually('the notice', () => mail.received.length > 0);
+    await mailing.close();
+    expect(mail.received.map(({ text = '' }) => text.includes('ada@example.com'))).toEqual([true]);
+    expect(
+      await scene.database.query(
+        'SELECT kind, sent_at IS NOT NULL AS sent, act_id = (SELECT id FROM users) AS own FROM mail_sends',
+      ),
+    ).toEqual([{ kind: 'new_user', sent: true, own: true }]);
+    await mail.close();
   });
 
   it('may rotate its keys: the next sign-in reads the new ones', async () => {
