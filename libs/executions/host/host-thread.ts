@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type Worker } from 'node:worker_threads';
 import type { Logger } from '#libs/kernel';
 import type { RunFacts } from '../instance/run-facts.js';
@@ -20,6 +21,9 @@ export interface ThreadSurroundings {
   /** The thread is gone, and with it what it ran. Never rejects. */
   died(thread: HostThread, runs: readonly ThreadRun[]): void;
 }
+
+/** A thread that is in no native call ends at once. */
+const TERMINATE_MS = 1000;
 
 /** One thread that runs executions, seen from its instance. */
 export class HostThread {
@@ -84,11 +88,18 @@ export class HostThread {
     await this.#ask('flush');
   }
 
-  /** Nothing runs in it any more. Resolves when it is gone. */
+  /** Whatever still runs in it is given up. Resolves when it is gone, or lingers in a native call. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#send({ kind: 'stop' });
     await this.#gone.promise;
+    // A write that is tried again and again would keep it, and with it the process.
+    const patience = new AbortController();
+    await Promise.race([
+      this.#worker.terminate(),
+      delay(TERMINATE_MS, undefined, { signal: patience.signal }).catch(() => undefined),
+    ]);
+    patience.abort();
   }
 
   #ask(kind: 'metrics' | 'flush'): Promise<unknown> {

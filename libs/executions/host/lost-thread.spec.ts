@@ -103,6 +103,27 @@ it.each([
   await threads.stop();
 });
 
+it('a thread that is told to stop and goes on trying something is ended: it keeps no process alive', async () => {
+  const stubborn = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    parentPort.on('message', ({ kind }) => {
+      if (kind !== 'stop') return;
+      setInterval(() => undefined, 1000);
+      workerData.permits.close();
+    });
+    parentPort.postMessage({ kind: 'ready', instanceId: 'none' });`;
+  const born: Worker[] = [];
+  const spawn: ThreadSource['spawn'] = (birth) => {
+    born.push(new Worker(stubborn, { eval: true, workerData: birth, transferList: [birth.permits] }));
+    return born[0]!;
+  };
+  const threads = threadsOf({ count: 1, spawn }, []);
+  await threads.start();
+  await threads.stop();
+  expect(threads.lingering).toBe(0);
+  expect(born[0]!.threadId).toBe(-1);
+});
+
 /** Threads of an instance without a database: what they end is told in `ended`. */
 function threadsOf(source: ThreadSource, ended: string[]): ExecutionThreads {
   return new ExecutionThreads({

@@ -2,6 +2,7 @@ import { check } from '../../properties/jdbc-rules.js';
 import { abortable } from '../driver-failure.js';
 import { defineDriver, type DialectDriver } from '../dialect-driver.js';
 import { parseFileUrl } from '../file-url.js';
+import type { Access } from '../driver.js';
 import { DuckdbConnection } from './connection.js';
 import type { DuckdbInstances, DuckdbShare } from './instances.js';
 import { duckdbIntrospection } from './introspection.js';
@@ -57,8 +58,8 @@ export function duckdbDriver(instances: DuckdbInstances, calls: NativeCalls): Di
       // An in-memory database lives as long as its pool, not as long as one connection.
       let kept: Promise<DuckdbShare> | undefined;
       const onlyRead = readOnly || isReadonly;
-      const keep = async (): Promise<void> => {
-        kept ??= instances.share(datasource, null, onlyRead);
+      const keep = async (access: Access): Promise<void> => {
+        kept ??= instances.share(datasource, null, onlyRead, access);
         try {
           await kept;
         } catch (error) {
@@ -66,10 +67,10 @@ export function duckdbDriver(instances: DuckdbInstances, calls: NativeCalls): Di
           throw error;
         }
       };
-      const open = async (): Promise<DuckdbConnection> => {
+      const open = async (access: Access): Promise<DuckdbConnection> => {
         const file = path === null ? null : await context.openableFile({ path });
-        if (file === null) await keep();
-        const share = await instances.share(datasource, file, onlyRead);
+        if (file === null) await keep(access);
+        const share = await instances.share(datasource, file, onlyRead, access);
         try {
           return new DuckdbConnection(await share.instance.connect(), calls, () => share.release());
         } catch (error) {
@@ -78,9 +79,9 @@ export function duckdbDriver(instances: DuckdbInstances, calls: NativeCalls): Di
         }
       };
       return {
-        connect: async (_access, signal) => {
+        connect: async (access, signal) => {
           // Others may wait for the same engine, so its opening goes on; a connection that comes too late is closed.
-          const opening = open();
+          const opening = open(access);
           try {
             return await abortable(opening, signal);
           } catch (error) {

@@ -336,7 +336,7 @@ describe('DuckDB', () => {
       };
       await expect(one.share('one', place, false)).rejects.toMatchObject(refusal);
     }
-    const readers = [await one.share('one', file, true), await other.share('one', file, true)];
+    const readers = [await one.share('one', file, false, 'read'), await other.share('one', file, true)];
     readers.forEach((reader) => reader.release());
   });
 
@@ -362,16 +362,15 @@ describe('DuckDB', () => {
     await source.close();
   });
 
-  it('beside threads a database in memory is refused unless it is only read; a pool that opened none still closes', async () => {
-    const written = memorySource(true, false);
+  it('beside threads a database in memory is read and never written; a pool that opened none still closes', async () => {
+    const source = memorySource(true, false);
     for (const _again of [1, 2])
-      await expect(written.connect('read', NEVER)).rejects.toMatchObject({ driverCode: 'THREADS_READ_ONLY' });
-    await written.close();
-    const read = memorySource(true, true);
-    const session = (await read.connect('read', NEVER)) as DuckdbConnection;
+      await expect(source.connect('write', NEVER)).rejects.toMatchObject({ driverCode: 'THREADS_READ_ONLY' });
+    await source.close();
+    const session = (await source.connect('read', NEVER)) as DuckdbConnection;
     expect(await cellOf(session, 'SELECT 1')).toBe('1');
     await session.close();
-    await read.close();
+    await source.close();
   });
 
   it('a missing file and a foreign one are connection failures and are not kept', async () => {

@@ -1,5 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 
+import type { Access } from '../driver.js';
 import { DriverFailure } from '../driver-failure.js';
 import { duckdbFailure } from './failure.js';
 import type { NativeCalls } from './native-calls.js';
@@ -41,17 +42,22 @@ export class DuckdbInstances {
     this.#limits = limits;
   }
 
-  /** `file` is the canonical path, or null for memory, which then belongs to `owner`. */
-  async share(owner: string, file: string | null, readOnly: boolean): Promise<DuckdbShare> {
-    if (!readOnly && this.#limits.besideThreads === true) {
+  /**
+   * `file` is the canonical path, or null for memory, which then belongs to `owner`; `access` is what the session is for.
+   * Rejects with DriverFailure of kind connection.
+   */
+  async share(owner: string, file: string | null, isReadOnly: boolean, access: Access = 'write'): Promise<DuckdbShare> {
+    const beside = this.#limits.besideThreads === true;
+    if (beside && !isReadOnly && access === 'write') {
       const what =
         file === null ? 'an in-memory DuckDB is another one in each thread' : 'a DuckDB file can only be read';
       throw new DriverFailure(
         'connection',
-        `With datapipelines.executor.host=threads ${what}: make the datasource read-only, or run with host=inline.`,
+        `With datapipelines.executor.host=threads ${what}. Run with host=inline to write to it.`,
         { driverCode: 'THREADS_READ_ONLY' },
       );
     }
+    const readOnly = isReadOnly || beside;
     const key = file ?? `:memory:${owner}`;
     let entry = this.#entries.get(key);
     if (entry && entry.readOnly && !readOnly) {

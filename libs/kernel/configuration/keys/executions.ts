@@ -98,7 +98,7 @@ export const executorKeys = {
   'datapipelines.executor.host': choice(['inline', 'threads'], {
     default: 'inline',
     about:
-      'Where executions run: `inline` beside everything else, or in worker `threads` of their own, so that one that runs out of memory takes only its own executions with it. With `threads` DuckDB datasources must be read-only.',
+      'Where executions run: `inline` beside everything else, or in worker `threads` of their own, so that one that runs out of memory takes only its own executions with it. With `threads` DuckDB datasources can only be read.',
   }),
   'datapipelines.executor.host-threads': integer({
     default: { says: 'the number of processors less one, at least 1', from: (facts) => Math.max(1, facts.cores - 1) },
