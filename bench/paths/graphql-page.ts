@@ -5,9 +5,8 @@ import { ProfileRepository } from '../../libs/identity/users/profile.repository.
 import { releasedPipeline, releasedTemplate } from '../content.js';
 import { SOURCE } from '../deployment.js';
 import { startLimit } from '../limits/start-limit.js';
-import { closedLoop, medianLoad } from '../load/closed-loop.js';
-import { KeepAliveClient, type Exchange } from '../load/keep-alive-client.js';
-import { repeat } from '../load/repeat.js';
+import { besideLimit } from '../load/beside-limit.js';
+import type { Exchange } from '../load/keep-alive-client.js';
 import type { BenchPath } from './bench-path.js';
 
 const CLIENTS = 16;
@@ -37,8 +36,6 @@ export const graphqlPage: BenchPath = {
       user.id,
       JSON.stringify(await statements()),
     ]);
-    const client = new KeepAliveClient(server.baseUrl, CLIENTS);
-    const bare = new KeepAliveClient(limit.baseUrl, CLIENTS);
     const call: Exchange = {
       method: 'POST',
       path: '/graphql',
@@ -46,29 +43,28 @@ export const graphqlPage: BenchPath = {
       body: JSON.stringify({ query: QUERY }),
     };
     try {
-      refuseOtherAnswers(await client.send(call), await bare.send(call));
-      const turns = await repeat(options.runs, async () => ({
-        product: await closedLoop(CLIENTS, options.seconds, () => client.send(call)),
-        bare: await closedLoop(CLIENTS, options.seconds, () => bare.send(call)),
-      }));
-      const product = medianLoad(turns.map((turn) => turn.product));
+      const measured = await besideLimit(
+        {
+          clients: CLIENTS,
+          product: { baseUrl: server.baseUrl, call },
+          limit: { baseUrl: limit.baseUrl, call },
+          compare: refuseOtherAnswers,
+        },
+        options,
+      );
+      const { perSecond, p50, p99 } = measured.product;
       return [
         {
-          path: 'GraphQL page of 10 pipelines with owner and current version, 16 clients',
+          path: `GraphQL page of 10 pipelines with owner and current version, ${CLIENTS} clients`,
           unit: 'pages/s',
           better: 'higher',
-          value: product.perSecond,
-          limit: {
-            what: 'bare Express + Apollo, same SQL',
-            value: medianLoad(turns.map((turn) => turn.bare)).perSecond,
-          },
+          value: perSecond,
+          limit: { what: 'bare Express + Apollo, same SQL', value: measured.limit.perSecond },
           asked: { of: 'ratio', good: 0.7, great: 0.9 },
-          note: `p50 ${product.p50.toFixed(0)} ms, p99 ${product.p99.toFixed(0)} ms`,
+          note: `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
         },
       ];
     } finally {
-      client.close();
-      bare.close();
       await limit.stop();
     }
   },
