@@ -61,6 +61,20 @@ export function countOf(text: string | null | undefined): number | undefined {
   return Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
+/** The engine's estimate of a table's rows, and where it is from: nowhere when there is none. */
+export function sizeOf(
+  rows: number | undefined,
+  source: StatisticsSource,
+): Pick<TableStatisticsView, 'row_estimate' | 'stats_source'> {
+  return rows === undefined ? { stats_source: 'none' } : { row_estimate: rows, stats_source: source };
+}
+
+/** A column of which only its name is known. */
+export const unknownColumn = ({ name }: Pick<CatalogColumn, 'name'>): ColumnStatistics => ({
+  name,
+  distinct_is_ratio: false,
+});
+
 /** An index and one column of it, as a catalog lists them. */
 export interface IndexedColumn extends Omit<IndexStatistics, 'columns'> {
   /** Its name, or the expression in its place. */
@@ -83,6 +97,6 @@ export function unknownStatistics(columns: readonly CatalogColumn[]): TableStati
   return {
     stats_source: 'none',
     indexes: [],
-    columns: columns.map(({ name }) => ({ name, distinct_is_ratio: false })),
+    columns: columns.map(unknownColumn),
   };
 }

@@ -1,6 +1,12 @@
 import { readJson } from '#libs/kernel';
 
-import { countOf, type IndexStatistics, type StatisticsReading } from '../../statistics/statistics.js';
+import {
+  countOf,
+  sizeOf,
+  unknownColumn,
+  type IndexStatistics,
+  type StatisticsReading,
+} from '../../statistics/statistics.js';
 
 const TABLE = `
   SELECT CAST(estimated_size AS VARCHAR) FROM duckdb_tables()
@@ -26,8 +32,7 @@ export const duckdbStatistics: StatisticsReading = async (query, { namespace, na
   const rows = countOf(size?.[0]);
   const found = [...(await query(KEYS, address)), ...(await query(INDEXES, address))];
   return {
-    ...(rows === undefined ? {} : { row_estimate: rows }),
-    stats_source: rows === undefined ? 'none' : 'duckdb_tables',
+    ...sizeOf(rows, 'duckdb_tables'),
     indexes: found.map(([index, unique, primary, expressions]): IndexStatistics => ({
       name: index ?? '',
       columns: (readJson(expressions ?? '[]') as string[]).map(unquoted),
@@ -35,7 +40,7 @@ export const duckdbStatistics: StatisticsReading = async (query, { namespace, na
       primary: primary === 'true',
       kind: 'art',
     })),
-    columns: columns.map((column) => ({ name: column.name, distinct_is_ratio: false })),
+    columns: columns.map(unknownColumn),
   };
 };
 

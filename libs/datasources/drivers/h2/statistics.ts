@@ -1,4 +1,4 @@
-import { countOf, indexesOf, type StatisticsReading } from '../../statistics/statistics.js';
+import { countOf, indexesOf, sizeOf, unknownColumn, type StatisticsReading } from '../../statistics/statistics.js';
 
 const TABLE = `
   SELECT CAST(t.row_count_estimate AS VARCHAR) FROM information_schema.tables t
@@ -23,10 +23,9 @@ export const h2Statistics: StatisticsReading = async (query, { namespace, name }
     return { name: index ?? '', unique, primary, kind: kindOf(type), column: column ?? '' };
   });
   return {
-    ...(rows === undefined ? {} : { row_estimate: rows }),
-    stats_source: rows === undefined ? 'none' : 'h2_information_schema',
+    ...sizeOf(rows, 'h2_information_schema'),
     indexes: indexesOf(indexed),
-    columns: columns.map((column) => ({ name: column.name, distinct_is_ratio: false })),
+    columns: columns.map(unknownColumn),
   };
 };
 

@@ -2,6 +2,7 @@ import type { CatalogQuery, CatalogTable } from '../../introspection/introspecti
 import {
   countOf,
   indexesOf,
+  sizeOf,
   type ColumnStatistics,
   type IndexStatistics,
   type StatisticsReading,
@@ -69,9 +70,8 @@ export const mssqlStatistics: StatisticsReading = async (query, table, columns) 
   const known = new Map((await histograms(query, address)).map((row) => [row[0] ?? '', row]));
   const asOf = facts?.[1];
   return {
-    ...(rows === undefined ? {} : { row_estimate: rows }),
     ...(asOf == null ? {} : { stats_as_of: `${asOf}Z` }),
-    stats_source: rows === undefined ? 'none' : 'sys.partitions',
+    ...sizeOf(rows, 'sys.partitions'),
     indexes: await indexes(query, table),
     columns: columns.map(({ name }) => columnStatistics(name, known.get(name))),
   };

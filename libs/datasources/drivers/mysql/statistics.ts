@@ -1,9 +1,11 @@
 import type { CatalogQuery, CatalogTable } from '../../introspection/introspection.js';
 import {
   countOf,
+  indexesOf,
+  sizeOf,
   type ColumnStatistics,
-  type IndexStatistics,
   type StatisticsReading,
+  type IndexedColumn,
 } from '../../statistics/statistics.js';
 
 const TABLE = `
@@ -22,11 +24,11 @@ export const mysqlStatistics: StatisticsReading = async (query, table, columns) 
   const { namespace, name } = table;
   const [facts] = await query(TABLE, [namespace[0], name, namespace[0], name]);
   const rows = countOf(facts?.[0]);
-  const { indexes, distinct } = await read(query, table);
+  const listed = await indexed(query, table);
+  const distinct = leadingValues(listed);
   return {
-    ...(rows === undefined ? {} : { row_estimate: rows }),
-    stats_source: rows === undefined ? 'none' : 'information_schema.tables',
-    indexes,
+    ...sizeOf(rows, 'information_schema.tables'),
+    indexes: indexesOf(listed.map(({ values: _values, ...index }) => index)),
     columns: columns.map((column): ColumnStatistics => {
       const known = distinct.get(column.name);
       return { name: column.name, ...(known === undefined ? {} : { n_distinct: known }), distinct_is_ratio: false };
@@ -34,30 +36,27 @@ export const mysqlStatistics: StatisticsReading = async (query, table, columns) 
   };
 };
 
-async function read(
-  query: CatalogQuery,
-  { namespace, name }: CatalogTable,
-): Promise<{ indexes: IndexStatistics[]; distinct: Map<string, number> }> {
-  const indexes = new Map<string, IndexStatistics>();
+interface CountedColumn extends IndexedColumn {
+  values: number | undefined;
+}
+
+async function indexed(query: CatalogQuery, { namespace, name }: CatalogTable): Promise<CountedColumn[]> {
+  const rows = await query(INDEXES, [namespace[0], name, namespace[0], name]);
+  return rows.map(([index, nonUnique, kind, column, cardinality]) => ({
+    name: index ?? '',
+    unique: nonUnique === '0',
+    primary: index === 'PRIMARY',
+    kind: (kind ?? '').toLowerCase(),
+    column: column ?? '(expression)',
+    values: countOf(cardinality),
+  }));
+}
+
+/** How many values the first column of each index has. */
+function leadingValues(listed: readonly CountedColumn[]): Map<string, number> {
   const distinct = new Map<string, number>();
-  for (const [index, nonUnique, kind, column, cardinality] of await query(INDEXES, [
-    namespace[0],
-    name,
-    namespace[0],
-    name,
-  ])) {
-    const known = indexes.get(index ?? '');
-    const entry = known ?? {
-      name: index ?? '',
-      columns: [],
-      unique: nonUnique === '0',
-      primary: index === 'PRIMARY',
-      kind: (kind ?? '').toLowerCase(),
-    };
-    const values = countOf(cardinality);
-    if (!known && column != null && values !== undefined) distinct.set(column, values);
-    entry.columns.push(column ?? '(expression)');
-    indexes.set(entry.name, entry);
-  }
-  return { indexes: [...indexes.values()], distinct };
+  listed.forEach(({ name, column, values }, at) => {
+    if (listed[at - 1]?.name !== name && values !== undefined) distinct.set(column, values);
+  });
+  return distinct;
 }

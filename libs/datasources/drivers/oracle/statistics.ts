@@ -2,6 +2,7 @@ import type { CatalogQuery, CatalogTable } from '../../introspection/introspecti
 import {
   countOf,
   indexesOf,
+  sizeOf,
   type ColumnStatistics,
   type IndexStatistics,
   type StatisticsReading,
@@ -41,9 +42,8 @@ export const oracleStatistics: StatisticsReading = async (query, table, columns)
   const rows = countOf(facts?.[0]);
   const known = new Map((await query(COLUMNS, address)).map((row) => [row[0] ?? '', row]));
   return {
-    ...(rows === undefined ? {} : { row_estimate: rows }),
     ...(facts?.[1] == null ? {} : { stats_as_of: facts[1] }),
-    stats_source: rows === undefined ? 'none' : 'all_tables',
+    ...sizeOf(rows, 'all_tables'),
     indexes: await indexes(query, table),
     columns: columns.map(({ name }) => columnStatistics(name, rows, known.get(name))),
   };

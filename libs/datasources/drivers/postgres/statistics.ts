@@ -4,6 +4,7 @@ import type { CatalogColumn, CatalogQuery, CatalogTable } from '../../introspect
 import {
   countOf,
   indexesOf,
+  sizeOf,
   type ColumnStatistics,
   type IndexStatistics,
   type StatisticsReading,
@@ -53,9 +54,8 @@ export const postgresStatistics: StatisticsReading = async (query, table, column
   const rows = countOf(facts?.[0]);
   const known = new Map((await query(COLUMNS, address)).map((row) => [row[0] ?? '', row]));
   return {
-    ...(rows === undefined ? {} : { row_estimate: rows }),
     ...(facts?.[1] == null ? {} : { stats_as_of: facts[1] }),
-    stats_source: rows === undefined ? 'none' : 'pg_class',
+    ...sizeOf(rows, 'pg_class'),
     indexes: await indexes(query, table),
     columns: columns.map((column) => columnStatistics(column, known.get(column.name))),
   };

@@ -2,6 +2,7 @@ import type { CatalogColumn, CatalogQuery } from '../../introspection/introspect
 import {
   countOf,
   indexesOf,
+  sizeOf,
   type ColumnStatistics,
   type IndexStatistics,
   type StatisticsReading,
@@ -22,8 +23,7 @@ export const sqliteStatistics: StatisticsReading = async (query, { name: table }
   const rows = [...figures.values()].map(([count]) => countOf(count)).find((count) => count !== undefined);
   const indexes = await tableIndexes(query, table, columns);
   return {
-    ...(rows === undefined ? {} : { row_estimate: rows }),
-    stats_source: rows === undefined ? 'none' : 'sqlite_stat1',
+    ...sizeOf(rows, 'sqlite_stat1'),
     indexes,
     columns: columns.map(({ name }) => columnStatistics(name, rows, indexes, figures)),
   };
