@@ -124,7 +124,8 @@ export async function resolveTable(
   const table = found.find((candidate) => candidate.name === address.table);
   if (table) return table;
   const others = await introspection.tables(query, among, SUGGESTED_AMONG);
-  throw tableNotFound(record.dialect, address.table, namespace, others);
+  const missing = introspection.filtersByRights ? 'missing or not visible to this login' : 'missing';
+  throw tableNotFound(record.dialect, address.table, namespace, others, missing);
 }
 
 function tableNotFound(
@@ -132,6 +133,7 @@ function tableNotFound(
   table: string,
   namespace: readonly string[],
   tables: readonly CatalogTable[],
+  missing: string,
 ): PenstockError {
   const suggestion = nearest(
     table,
@@ -139,7 +141,7 @@ function tableNotFound(
   );
   const code = dialect === 'LAKE' ? 'datasource.lake_table_not_found' : 'datasource.table_not_found';
   return new PenstockError(code, {
-    message: `There is no table "${table}" there.${suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`}`,
+    message: `Table "${table}" is ${missing}.${suggestion === undefined ? '' : ` Did you mean "${suggestion}"?`}`,
     details: { table, namespace, ...(suggestion === undefined ? {} : { suggestion }) },
   });
 }

@@ -66,6 +66,8 @@ export interface Introspection {
   mayHold?(query: CatalogQuery, names: readonly CatalogName[], datasource: string): Promise<boolean[]>;
   /** The parts by which a query names a listed table. Absent where they are its namespace and its name. */
   pathOf?(table: CatalogTableName): readonly string[];
+  /** Set where listings leave out what the login has no right to: a missing name may be one it does not see. */
+  readonly filtersByRights?: true;
   /**
    * Whether columns of a listed table are kept from this login, or are no longer those of the table. Absent where none can
    * be, or nobody can tell.

@@ -1,60 +1,107 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 import { NEVER } from '../drivers/driver.fixture.js';
+import { DuckdbConnection } from '../drivers/duckdb/connection.js';
+import { DuckdbInstances, type DuckdbShare } from '../drivers/duckdb/instances.js';
+import { duckdbIntrospection } from '../drivers/duckdb/introspection.js';
+import { NativeCallGate } from '../drivers/duckdb/native-call-gate.js';
+import { duckdbStatistics } from '../drivers/duckdb/statistics.js';
 import type { PostgresConnection } from '../drivers/postgres/connection.js';
 import { postgresIntrospection } from '../drivers/postgres/introspection.js';
 import { PostgresBench } from '../drivers/postgres/postgres.fixture.js';
+import { postgresStatistics } from '../drivers/postgres/statistics.js';
+import { SqliteConnection } from '../drivers/sqlite/connection.js';
+import { sqliteIntrospection } from '../drivers/sqlite/introspection.js';
+import { sqliteStatistics } from '../drivers/sqlite/statistics.js';
+import { readsWideSchemas, tableName, TABLES } from './many-tables.fixture.js';
 
-const TABLES = 5000;
+const CREATED = Array.from({ length: TABLES }, (_, at) => `CREATE TABLE ${tableName(at + 1)} (id int, customer text);`);
 
-describe('a schema of 5,000 tables', () => {
+describe('PostgreSQL with a schema of 5,000 tables', () => {
   let bench: PostgresBench;
   let connection: PostgresConnection;
-  let queries: number;
-
-  const query = async (sql: string, values: readonly unknown[]): Promise<(string | null)[][]> => {
-    queries += 1;
-    return await connection.catalog({ sql, values }, NEVER);
-  };
 
   beforeAll(async () => {
     bench = await PostgresBench.create();
     connection = await bench.connect();
     // In parts: one transaction holds a lock per table.
-    for (let from = 1; from <= TABLES; from += 500) {
-      await connection.control(`DO $$ BEGIN FOR i IN ${from}..${from + 499} LOOP
-        EXECUTE format('CREATE TABLE t_%s (id int, customer text)', lpad(i::text, 5, '0')); END LOOP; END $$`);
-    }
+    for (let from = 0; from < TABLES; from += 500) await connection.control(CREATED.slice(from, from + 500).join(''));
+    await connection.control(`COMMENT ON TABLE ${tableName(TABLES)} IS 'the last'`);
   }, 90_000);
 
   afterAll(() => bench?.close());
 
-  it('is listed in one query however many tables it has, cut at what was asked for', async () => {
-    queries = 0;
-    const all = await postgresIntrospection.tables(query, { namespace: ['public'], include: [] }, TABLES + 1);
-    expect([all.length, all[0]?.name, all.at(-1)?.name, queries]).toEqual([TABLES, 't_00001', 't_05000', 1]);
-    queries = 0;
-    const some = await postgresIntrospection.tables(query, { namespace: null, include: [] }, 2001);
-    expect([some.length, queries]).toEqual([2001, 1]);
+  readsWideSchemas(() => ({
+    introspection: postgresIntrospection,
+    statistics: postgresStatistics,
+    connection,
+    namespace: ['public'],
+    remarks: 'the last',
+    queries: { columns: 1, statistics: 3 },
+  }));
+});
+
+describe('files with 5,000 tables', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'penstock-wide-'));
   });
 
-  it('finds one table among them by its name, without reading the others: also one behind the last that a list would hold', async () => {
-    queries = 0;
-    const place = { namespace: ['public'], include: [] };
-    for (const name of ['t_00001', 't_05000']) {
-      const found = await postgresIntrospection.tables(query, { ...place, name }, 1);
-      expect(found.map((table) => table.name)).toEqual([name]);
-    }
-    for (const name of ['T_00001', 't_0000_', 't%', '', 't_05001']) {
-      expect(await postgresIntrospection.tables(query, { ...place, name }, 1)).toEqual([]);
-    }
-    expect(queries).toBe(7);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  describe('SQLite', () => {
+    let connection: SqliteConnection;
+
+    beforeAll(async () => {
+      const file = join(folder, 'wide.db');
+      const database = new DatabaseSync(file);
+      database.exec(`BEGIN; ${CREATED.join('')} COMMIT`);
+      database.close();
+      connection = await SqliteConnection.open({ file, access: 'read', busyTimeoutMs: 200, recover: false }, NEVER);
+    });
+
+    afterAll(() => connection.destroy());
+
+    readsWideSchemas(() => ({
+      introspection: sqliteIntrospection,
+      statistics: sqliteStatistics,
+      connection,
+      namespace: [],
+      remarks: null,
+      queries: { columns: 1, statistics: 2 },
+    }));
   });
 
-  it('tells the columns of one table in one query, without a look at the others', async () => {
-    queries = 0;
-    const table = { namespace: ['public'], name: 't_04999', type: 'TABLE', remarks: null };
-    const columns = await postgresIntrospection.columns(query, table);
-    expect([columns.map(({ name }) => name), queries]).toEqual([['id', 'customer'], 1]);
+  describe('DuckDB', () => {
+    let share: DuckdbShare;
+    let connection: DuckdbConnection;
+
+    beforeAll(async () => {
+      const calls = new NativeCallGate(4);
+      const limits = { memoryMb: 256, threads: 1, temporaryDirectory: join(folder, 'spill') };
+      share = await new DuckdbInstances(limits, calls).share('wide', null, false);
+      const native = await share.instance.connect();
+      await native.run(`BEGIN; ${CREATED.join('')} COMMENT ON TABLE ${tableName(TABLES)} IS 'the last'; COMMIT`);
+      connection = new DuckdbConnection(native, calls, () => undefined);
+    }, 60_000);
+
+    afterAll(async () => {
+      await connection.close();
+      share.release();
+    });
+
+    readsWideSchemas(() => ({
+      introspection: duckdbIntrospection,
+      statistics: duckdbStatistics,
+      connection,
+      namespace: ['main'],
+      remarks: 'the last',
+      queries: { columns: 1, statistics: 3 },
+    }));
   });
 });

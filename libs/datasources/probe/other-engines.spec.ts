@@ -81,6 +81,15 @@ function behavesOn(
     );
   });
 
+  it('says of a table that is not listed that it may be there and not visible', async () => {
+    const work = bench.introspection.columns(author, 'ds', { table: `${engine.orders}x` });
+    await expect(work).rejects.toMatchObject({
+      code: 'datasource.table_not_found',
+      message: expect.stringMatching(/missing or not visible/),
+      details: { suggestion: engine.orders },
+    });
+  });
+
   it('tells what the engine has gathered', async () => {
     expect(await bench.statistics.read(author, 'ds', { table: engine.orders })).toMatchObject(engine.statistics);
   });

@@ -1,6 +1,7 @@
 import { mapDuckdbType } from '#libs/typesystem';
 
-import type { CatalogColumn, CatalogTable, Introspection } from '../../introspection/introspection.js';
+import type { CatalogColumn } from '../../introspection/introspection.js';
+import { numberOf, referenceTo, schemaIntrospection } from '../../introspection/schema-introspection.js';
 
 /** Schemas of the datasource's own file; `list` is the parameter with the names that are shown although hidden. */
 const shown = (list: string): string => `
@@ -43,22 +44,13 @@ const STILL_THERE = `
        AND c.table_name = CAST($2 AS VARCHAR)
        AND (CAST($3 AS VARCHAR) IS NULL OR c.column_name = CAST($3 AS VARCHAR))) AS VARCHAR)`;
 
-export const duckdbIntrospection: Introspection = {
-  async schemas(query, include, limit) {
-    const rows = await query(SCHEMAS, [include.join(','), limit]);
-    return rows.map(([name]) => [name ?? '']);
-  },
-
-  async tables(query, { namespace, include, name: table }, limit) {
-    if (namespace !== null && namespace.length !== 1) return [];
-    const rows = await query(TABLES, [include.join(','), namespace?.[0] ?? null, limit, table ?? null]);
-    return rows.map(([schema, name, type, remarks]): CatalogTable => ({
-      namespace: [schema ?? ''],
-      name: name ?? '',
-      type: type ?? 'BASE TABLE',
-      remarks: remarks ?? null,
-    }));
-  },
+export const duckdbIntrospection = schemaIntrospection({
+  schemas: (include, limit) => ({ sql: SCHEMAS, values: [include.join(','), limit] }),
+  tables: ({ schema, include, name }, limit) => ({
+    sql: TABLES,
+    values: [include.join(','), schema, limit, name ?? null],
+  }),
+  currentSchema: 'SELECT current_schema()',
 
   async columns(query, { namespace, name: table }) {
     const rows = await query(COLUMNS, [namespace[0], table]);
@@ -68,8 +60,8 @@ export const duckdbIntrospection: Introspection = {
       mapped: mapDuckdbType({ name: type ?? '' }),
       nullable: nullable === 'true',
       remarks: remarks ?? null,
-      primaryKey: position == null ? null : Number(position),
-      references: refTable == null ? null : { namespace: [refSchema ?? ''], table: refTable, column: refColumn ?? '' },
+      primaryKey: numberOf(position),
+      references: referenceTo(refSchema, refTable, refColumn),
     }));
   },
 
@@ -81,9 +73,4 @@ export const duckdbIntrospection: Introspection = {
     }
     return there;
   },
-
-  async currentNamespace(query) {
-    const [row] = await query('SELECT current_schema()', []);
-    return row?.[0] == null ? null : [row[0]];
-  },
-};
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 
 import type { Column } from '#libs/typesystem';
 
@@ -7,7 +7,9 @@ import { batchOf, NEVER, rowsOf } from '../driver.fixture.js';
 import type { TableWriter } from '../driver.js';
 import type { H2Connection } from './connection.js';
 import { H2Bench } from './h2.fixture.js';
+import { readsWideSchemas, tableName, TABLES } from '../../introspection/many-tables.fixture.js';
 import { h2Introspection } from './introspection.js';
+import { h2Statistics } from './statistics.js';
 
 const N: Column = { name: 'n', type: 'INTEGER' };
 const S: Column = { name: 's', type: 'STRING' };
@@ -160,5 +162,27 @@ describeWithProgram('h2.jar', 'writing to H2 and looking into it', (jar) => {
       { name: 'b', sourceType: 'CHARACTER VARYING(5)', primaryKey: 1 },
       { name: 'parent', primaryKey: null, references: { namespace: ['Größe'], table: 'select', column: 'Id' } },
     ]);
+  });
+
+  describe('with a schema of 5,000 tables', () => {
+    beforeAll(async () => {
+      const named = (number: number): string => `wide.${tableName(number)}`;
+      const created = Array.from(
+        { length: TABLES },
+        (_, at) => `CREATE TABLE ${named(at + 1)} (id INT, customer VARCHAR(9))`,
+      );
+      await bench.server.sql('CREATE SCHEMA wide');
+      for (let from = 0; from < TABLES; from += 500) await bench.server.sql(created.slice(from, from + 500).join(';'));
+      await bench.server.sql(`COMMENT ON TABLE ${named(TABLES)} IS 'the last'`);
+    }, 60_000);
+
+    readsWideSchemas(() => ({
+      introspection: h2Introspection,
+      statistics: h2Statistics,
+      connection,
+      namespace: ['wide'],
+      remarks: 'the last',
+      queries: { columns: 2, statistics: 2 },
+    }));
   });
 });

@@ -1,6 +1,6 @@
 import { mapH2CatalogType } from '#libs/typesystem';
 
-import type { CatalogColumn, CatalogTable, Introspection } from '../../introspection/introspection.js';
+import { hiddenSchemas, keysOf, numberOf, schemaIntrospection } from '../../introspection/schema-introspection.js';
 
 /** $1 = the system schemas that stay hidden, comma-separated: their names hold none. */
 const SHOWN = (column: string): string =>
@@ -8,8 +8,7 @@ const SHOWN = (column: string): string =>
 
 const SYSTEM_SCHEMAS = ['information_schema', 'pg_catalog'];
 
-const hidden = (include: readonly string[]): string =>
-  SYSTEM_SCHEMAS.filter((name) => !include.includes(name)).join(',');
+const hidden = (include: readonly string[]): string => hiddenSchemas(SYSTEM_SCHEMAS, include).join(',');
 
 const SCHEMAS = `
   SELECT s.schema_name FROM information_schema.schemata s WHERE ${SHOWN('s.schema_name')}
@@ -44,57 +43,31 @@ const KEYS = `
      AND n.constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
    ORDER BY n.constraint_type, k.constraint_name, k.ordinal_position`;
 
-export const h2Introspection: Introspection = {
-  async schemas(query, include, limit) {
-    const rows = await query(SCHEMAS, [hidden(include), limit]);
-    return rows.map(([name]) => [name ?? '']);
-  },
-
-  async tables(query, { namespace, include, name: table }, limit) {
-    if (namespace !== null && namespace.length !== 1) return [];
-    const rows = await query(TABLES, [hidden(include), namespace?.[0] ?? null, limit, table ?? null]);
-    return rows.map(([schema, name, type, remarks]): CatalogTable => ({
-      namespace: [schema ?? ''],
-      name: name ?? '',
-      type: type ?? 'BASE TABLE',
-      remarks: remarks ?? null,
-    }));
-  },
+export const h2Introspection = schemaIntrospection({
+  filtersByRights: true,
+  schemas: (include, limit) => ({ sql: SCHEMAS, values: [hidden(include), limit] }),
+  tables: ({ schema, include, name }, limit) => ({
+    sql: TABLES,
+    values: [hidden(include), schema, limit, name ?? null],
+  }),
+  currentSchema: 'SELECT CURRENT_SCHEMA',
 
   async columns(query, { namespace, name: table }) {
     const columns = await query(COLUMNS, [namespace[0], table]);
-    const keys = await query(KEYS, [namespace[0], table]);
-    return columns.map(([name, dataType, precision, scale, length, nullable, remarks]): CatalogColumn => {
-      const own = keys.filter(([column]) => column === name);
-      const primary = own.find(([, kind]) => kind === 'PRIMARY KEY');
-      const foreign = own.find(([, , , , refTable]) => refTable != null);
+    const keyOf = keysOf(await query(KEYS, [namespace[0], table]), (kind) => kind === 'PRIMARY KEY');
+    return columns.map(([name, dataType, precision, scale, length, nullable, remarks]) => {
       const type = (dataType ?? '').toUpperCase();
       return {
         name: name ?? '',
         sourceType: sourceTypeOf(type, precision, scale, length),
-        mapped: mapH2CatalogType({
-          dataType: type,
-          precision: precision == null ? null : Number(precision),
-          scale: scale == null ? null : Number(scale),
-        }),
+        mapped: mapH2CatalogType({ dataType: type, precision: numberOf(precision), scale: numberOf(scale) }),
         nullable: nullable === 'YES',
         remarks: remarks ?? null,
-        primaryKey: primary ? Number(primary[2]) : null,
-        references: foreign
-          ? { namespace: [foreign[3] ?? ''], table: foreign[4] ?? '', column: foreign[5] ?? '' }
-          : null,
+        ...keyOf(name),
       };
     });
   },
-
-  /** The engine lists what a login may use: what is missing may be kept from it. */
-  mayHold: (_query, names) => Promise.resolve(names.map(() => true)),
-
-  async currentNamespace(query) {
-    const [row] = await query('SELECT CURRENT_SCHEMA', []);
-    return row?.[0] == null ? null : [row[0]];
-  },
-};
+});
 
 function sourceTypeOf(
   type: string,

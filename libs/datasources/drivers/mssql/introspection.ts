@@ -1,13 +1,12 @@
 import { mapMssqlCatalogType } from '#libs/typesystem';
 
-import type { CatalogColumn, CatalogTable, Introspection } from '../../introspection/introspection.js';
+import type { CatalogColumn } from '../../introspection/introspection.js';
+import { hiddenSchemas, numberOf, referenceTo, schemaIntrospection } from '../../introspection/schema-introspection.js';
 
 const SYSTEM_SCHEMAS = [
   ...['sys', 'guest', 'information_schema', 'db_owner', 'db_accessadmin', 'db_securityadmin', 'db_ddladmin'],
   ...['db_backupoperator', 'db_datareader', 'db_datawriter', 'db_denydatareader', 'db_denydatawriter'],
 ];
-
-const hidden = (include: readonly string[]): string[] => SYSTEM_SCHEMAS.filter((name) => !include.includes(name));
 
 /** Placeholders from the n-th on; a name compares letter by letter whatever the database's collation says. */
 const listed = (names: readonly string[], first: number): string =>
@@ -49,30 +48,26 @@ const COLUMNS = `
    WHERE o.type IN ('U', 'V') AND s.name ${EXACTLY} = @dp_1 AND o.name ${EXACTLY} = @dp_2
    ORDER BY c.column_id`;
 
-export const mssqlIntrospection: Introspection = {
-  async schemas(query, include, limit) {
-    const names = hidden(include);
-    const rows = await query(
-      `SELECT TOP (@dp_1) s.name FROM sys.schemas s WHERE ${shown('s.name', names, 2)} ORDER BY s.name`,
-      [limit, ...names],
-    );
-    return rows.map(([name]) => [name ?? '']);
+const SCHEMAS = (names: readonly string[]): string =>
+  `SELECT TOP (@dp_1) s.name FROM sys.schemas s WHERE ${shown('s.name', names, 2)} ORDER BY s.name`;
+
+export const mssqlIntrospection = schemaIntrospection({
+  filtersByRights: true,
+
+  schemas(include, limit) {
+    const names = hiddenSchemas(SYSTEM_SCHEMAS, include);
+    return { sql: SCHEMAS(names), values: [limit, ...names] };
   },
 
-  async tables(query, { namespace, include, name: table }, limit) {
-    if (namespace !== null && namespace.length !== 1) return [];
-    const names = hidden(include);
-    const place = namespace === null ? [] : [namespace[0]];
-    const named = table === undefined ? [] : [table];
-    const sql = TABLES(namespace !== null, table !== undefined, names);
-    const rows = await query(sql, [limit, ...place, ...names, ...named]);
-    return rows.map(([schema, name, type, remarks]): CatalogTable => ({
-      namespace: [schema ?? ''],
-      name: name ?? '',
-      type: type ?? 'TABLE',
-      remarks: remarks ?? null,
-    }));
+  tables({ schema, include, name }, limit) {
+    const names = hiddenSchemas(SYSTEM_SCHEMAS, include);
+    const place = schema === null ? [] : [schema];
+    const named = name === undefined ? [] : [name];
+    const sql = TABLES(schema !== null, name !== undefined, names);
+    return { sql, values: [limit, ...place, ...names, ...named] };
   },
+
+  currentSchema: 'SELECT SCHEMA_NAME()',
 
   async columns(query, { namespace, name: table }) {
     const rows = await query(COLUMNS, [namespace[0], table]);
@@ -95,21 +90,12 @@ export const mssqlIntrospection: Introspection = {
         mapped: mapMssqlCatalogType({ dataType: type ?? '', precision: Number(precision), scale: Number(scale) }),
         nullable: nullable === 'true' || nullable === '1',
         remarks: remarks ?? null,
-        primaryKey: key == null ? null : Number(key),
-        references:
-          refTable == null ? null : { namespace: [refSchema ?? ''], table: refTable, column: refColumn ?? '' },
+        primaryKey: numberOf(key),
+        references: referenceTo(refSchema, refTable, refColumn),
       }),
     );
   },
-
-  /** The catalogue shows what the login has rights to: a name that it does not list proves nothing. */
-  mayHold: (_query, names) => Promise.resolve(names.map(() => true)),
-
-  async currentNamespace(query) {
-    const [row] = await query('SELECT SCHEMA_NAME()', []);
-    return row?.[0] == null ? null : [row[0]];
-  },
-};
+});
 
 /** The type as it was declared; −1 bytes stand for `max`, and a Unicode character takes two. */
 function sourceTypeOf(type: string, precision: number, scale: number, length: number): string {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
 import type { Column } from '#libs/typesystem';
@@ -7,7 +7,9 @@ import { describeWithProgram } from '../../../../test/fixtures/programs.js';
 import { batchOf, eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import type { TableWriter } from '../driver.js';
 import type { MysqlConnection } from './connection.js';
+import { readsWideSchemas } from '../../introspection/many-tables.fixture.js';
 import { mysqlIntrospection } from './introspection.js';
+import { mysqlStatistics } from './statistics.js';
 import { MariadbBench } from './mysql.fixture.js';
 
 const N: Column = { name: 'n', type: 'INTEGER' };
@@ -222,6 +224,36 @@ describeWithProgram('mariadbd', 'writing to MariaDB', (program) => {
     const read = await rowsOf(connection, 'SELECT * FROM `Kind ünï`');
     expect(read.columns.map(({ type, precision, scale }) => [type, precision, scale])).toEqual(
       columns.map(({ mapped: { type } }) => [type.type, type.precision, type.scale]),
+    );
+  });
+
+  describe('with a wide schema', () => {
+    // The engine takes some milliseconds to make each.
+    const count = 1000;
+
+    beforeAll(async () => {
+      await bench.server.sql(
+        'CREATE DATABASE wide',
+        `GRANT ALL ON wide.* TO 'author'@'%'`,
+        `CREATE PROCEDURE wide.fill() BEGIN
+           FOR i IN 1..${count} DO
+             EXECUTE IMMEDIATE CONCAT('CREATE TABLE wide.t_', LPAD(i, 5, '0'), ' (id INT, customer VARCHAR(9)) ENGINE=MEMORY COMMENT=''number ', i, '''');
+           END FOR;
+         END`,
+        'CALL wide.fill()',
+      );
+    }, 60_000);
+
+    readsWideSchemas(
+      () => ({
+        introspection: mysqlIntrospection,
+        statistics: mysqlStatistics,
+        connection,
+        namespace: ['wide'],
+        remarks: `number ${count}`,
+        queries: { columns: 2, statistics: 2 },
+      }),
+      count,
     );
   });
 });

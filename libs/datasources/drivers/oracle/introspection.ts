@@ -1,24 +1,36 @@
 import { mapOracleCatalogType } from '#libs/typesystem';
 
-import type { CatalogColumn, CatalogTable, Introspection } from '../../introspection/introspection.js';
+import { hiddenSchemas, keysOf, numberOf, schemaIntrospection } from '../../introspection/schema-introspection.js';
 
 const SYSTEM_SCHEMAS = [
   ...['SYS', 'SYSTEM', 'OUTLN', 'XDB', 'CTXSYS', 'MDSYS', 'ORDSYS', 'DBSNMP', 'WMSYS', 'AUDSYS', 'OLAPSYS', 'XS$NULL'],
 ];
 
-const hidden = (include: readonly string[]): string[] =>
-  SYSTEM_SCHEMAS.filter((name) => !include.includes(name.toLowerCase()));
+const places = (count: number, first: number): string =>
+  Array.from({ length: count }, (_place, index) => `:dp_${first + index}`).join(', ');
 
-/** Accounts of APEX carry its version in their name. */
-const shown = (column: string, names: readonly string[], first: number, include: readonly string[]): string => {
-  const listed = names.map((_name, index) => `:dp_${first + index}`).join(', ');
-  const apex = include.some((name) => name.startsWith('apex_'))
-    ? []
-    : [`UPPER(${column}) NOT LIKE 'APEX\\_%' ESCAPE '\\'`];
-  return [...(names.length === 0 ? [] : [`UPPER(${column}) NOT IN (${listed})`]), ...apex, '1 = 1'].join(' AND ');
-};
+/** What the names of accounts are compared with, and the values for it. */
+interface Shown {
+  condition: string;
+  values: readonly string[];
+}
 
-const TABLES = (namespaced: boolean, named: boolean, names: readonly string[], include: readonly string[]): string => `
+/** Accounts of APEX carry its version in their names; those shown by name are shown, and no others. */
+function shown(column: string, first: number, include: readonly string[]): Shown {
+  const names = hiddenSchemas(SYSTEM_SCHEMAS, include);
+  const apex = include.filter((name) => name.startsWith('apex_')).map((name) => name.toUpperCase());
+  const named = apex.length === 0 ? '' : ` OR UPPER(${column}) IN (${places(apex.length, first + names.length)})`;
+  const system = names.length === 0 ? '' : `UPPER(${column}) NOT IN (${places(names.length, first)}) AND `;
+  return {
+    condition: `${system}(UPPER(${column}) NOT LIKE 'APEX\\_%' ESCAPE '\\'${named})`,
+    values: [...names, ...apex],
+  };
+}
+
+const SCHEMAS = (condition: string): string => `
+  SELECT * FROM (SELECT u.username FROM all_users u WHERE ${condition} ORDER BY u.username) WHERE ROWNUM <= :dp_1`;
+
+const TABLES = (condition: string): string => `
   SELECT * FROM (
     SELECT o.owner, o.name, o.kind, c.comments
       FROM (SELECT t.owner, t.table_name AS name, 'TABLE' AS kind FROM all_tables t
@@ -26,8 +38,7 @@ const TABLES = (namespaced: boolean, named: boolean, names: readonly string[], i
              UNION ALL
             SELECT v.owner, v.view_name, 'VIEW' FROM all_views v) o
       LEFT JOIN all_tab_comments c ON c.owner = o.owner AND c.table_name = o.name
-     WHERE ${shown('o.owner', names, namespaced ? 3 : 2, include)} ${namespaced ? 'AND o.owner = :dp_2' : ''}
-           ${named ? `AND o.name = :dp_${names.length + (namespaced ? 3 : 2)}` : ''}
+     WHERE ${condition}
      ORDER BY o.owner, o.name)
    WHERE ROWNUM <= :dp_1`;
 
@@ -48,65 +59,39 @@ const KEYS = `
    WHERE n.owner = :dp_1 AND n.table_name = :dp_2 AND n.constraint_type IN ('P', 'R')
    ORDER BY n.constraint_name, k.position`;
 
-export const oracleIntrospection: Introspection = {
-  async schemas(query, include, limit) {
-    const names = hidden(include);
-    const rows = await query(
-      `SELECT * FROM (SELECT u.username FROM all_users u WHERE ${shown('u.username', names, 2, include)} ORDER BY u.username)
-        WHERE ROWNUM <= :dp_1`,
-      [limit, ...names],
-    );
-    return rows.map(([name]) => [name ?? '']);
+export const oracleIntrospection = schemaIntrospection({
+  filtersByRights: true,
+
+  schemas(include, limit) {
+    const { condition, values } = shown('u.username', 2, include);
+    return { sql: SCHEMAS(condition), values: [limit, ...values] };
   },
 
-  async tables(query, { namespace, include, name: table }, limit) {
-    if (namespace !== null && namespace.length !== 1) return [];
-    const names = hidden(include);
-    const place = namespace === null ? [] : [namespace[0]];
-    const named = table === undefined ? [] : [table];
-    const sql = TABLES(namespace !== null, table !== undefined, names, include);
-    const rows = await query(sql, [limit, ...place, ...names, ...named]);
-    return rows.map(([owner, name, type, remarks]): CatalogTable => ({
-      namespace: [owner ?? ''],
-      name: name ?? '',
-      type: type ?? 'TABLE',
-      remarks: remarks ?? null,
-    }));
+  tables({ schema, include, name }, limit) {
+    const exactly = [
+      ...(schema === null ? [] : [['o.owner', schema]]),
+      ...(name === undefined ? [] : [['o.name', name]]),
+    ];
+    const { condition, values } = shown('o.owner', 2 + exactly.length, include);
+    const conditions = [...exactly.map(([column], index) => `${column} = :dp_${2 + index}`), condition];
+    return { sql: TABLES(conditions.join(' AND ')), values: [limit, ...exactly.map(([, value]) => value), ...values] };
   },
+
+  currentSchema: `SELECT SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') FROM dual`,
 
   async columns(query, { namespace, name: table }) {
     const columns = await query(COLUMNS, [namespace[0], table]);
-    const keys = await query(KEYS, [namespace[0], table]);
-    return columns.map(([name, type, precision, scale, length, nullable, remarks]): CatalogColumn => {
-      const own = keys.filter(([column]) => column === name);
-      const primary = own.find(([, kind]) => kind === 'P');
-      const foreign = own.find(([, kind, , , refTable]) => kind === 'R' && refTable != null);
-      return {
-        name: name ?? '',
-        sourceType: sourceTypeOf(type ?? '', precision, scale, length),
-        mapped: mapOracleCatalogType({
-          type: type ?? '',
-          precision: precision == null ? null : Number(precision),
-          scale: scale == null ? null : Number(scale),
-        }),
-        nullable: nullable === 'Y',
-        remarks: remarks ?? null,
-        primaryKey: primary ? Number(primary[2]) : null,
-        references: foreign
-          ? { namespace: [foreign[3] ?? ''], table: foreign[4] ?? '', column: foreign[5] ?? '' }
-          : null,
-      };
-    });
+    const keyOf = keysOf(await query(KEYS, [namespace[0], table]), (kind) => kind === 'P');
+    return columns.map(([name, type, precision, scale, length, nullable, remarks]) => ({
+      name: name ?? '',
+      sourceType: sourceTypeOf(type ?? '', precision, scale, length),
+      mapped: mapOracleCatalogType({ type: type ?? '', precision: numberOf(precision), scale: numberOf(scale) }),
+      nullable: nullable === 'Y',
+      remarks: remarks ?? null,
+      ...keyOf(name),
+    }));
   },
-
-  /** The catalogue shows what the login has rights to: a name that it does not list proves nothing. */
-  mayHold: (_query, names) => Promise.resolve(names.map(() => true)),
-
-  async currentNamespace(query) {
-    const [row] = await query(`SELECT SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') FROM dual`, []);
-    return row?.[0] == null ? null : [row[0]];
-  },
-};
+});
 
 type Cell = string | null | undefined;
 

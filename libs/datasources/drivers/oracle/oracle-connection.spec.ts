@@ -385,4 +385,14 @@ describe('the catalogue of Oracle', () => {
     ]);
     expect(raw.asked.filter(({ sql }) => sql === 'SET TRANSACTION READ ONLY')).toHaveLength(3);
   });
+
+  it('shows the accounts of APEX that are named, and no others', async () => {
+    const { raw, connection } = await scripted(() => ({ rows: [['APEX_230100']] }));
+    const query = (sql: string, values: readonly unknown[]) => connection.catalog({ sql, values }, NEVER);
+    await oracleIntrospection.schemas(query, ['apex_230100'], 5);
+    const { sql, binds } = raw.asked.find((asked) => asked.sql.includes('all_users')) ?? {};
+    const last = Object.keys(binds as Record<string, unknown>).length;
+    expect(sql).toContain(`NOT LIKE 'APEX\\_%' ESCAPE '\\' OR UPPER(u.username) IN (:dp_${last})`);
+    expect((binds as Record<string, { val: unknown }>)[`dp_${last}`]?.val).toBe('APEX_230100');
+  });
 });

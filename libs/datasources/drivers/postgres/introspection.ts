@@ -1,7 +1,8 @@
 import { writeJson } from '#libs/kernel';
 import { mapPostgresType } from '#libs/typesystem';
 
-import type { CatalogColumn, CatalogTable, Introspection } from '../../introspection/introspection.js';
+import type { CatalogColumn } from '../../introspection/introspection.js';
+import { referenceTo, schemaIntrospection } from '../../introspection/schema-introspection.js';
 
 /** $1 = the schemas that are shown although they are the system's. */
 const SHOWN_SCHEMA = `
@@ -74,22 +75,13 @@ const HIDES_COLUMNS = `
 const textArray = (names: readonly string[]): string =>
   `{${names.map((name) => `"${name.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
 
-export const postgresIntrospection: Introspection = {
-  async schemas(query, include, limit) {
-    const rows = await query(SCHEMAS, [textArray(include), limit]);
-    return rows.map(([name]) => [name ?? '']);
-  },
-
-  async tables(query, { namespace, include, name: table }, limit) {
-    if (namespace !== null && namespace.length !== 1) return [];
-    const rows = await query(TABLES, [textArray(include), namespace?.[0] ?? null, limit, table ?? null]);
-    return rows.map(([schema, name, type, remarks]): CatalogTable => ({
-      namespace: [schema ?? ''],
-      name: name ?? '',
-      type: type ?? 'TABLE',
-      remarks: remarks ?? null,
-    }));
-  },
+export const postgresIntrospection = schemaIntrospection({
+  schemas: (include, limit) => ({ sql: SCHEMAS, values: [textArray(include), limit] }),
+  tables: ({ schema, include, name }, limit) => ({
+    sql: TABLES,
+    values: [textArray(include), schema, limit, name ?? null],
+  }),
+  currentSchema: 'SELECT pg_catalog.current_schema()::text',
 
   async columns(query, { namespace, name: table }) {
     const rows = await query(COLUMNS, [namespace[0], table]);
@@ -113,8 +105,7 @@ export const postgresIntrospection: Introspection = {
         nullable: nullable === 'true',
         remarks: remarks ?? null,
         primaryKey: position == null ? null : Number(position) + 1,
-        references:
-          refTable == null ? null : { namespace: [refSchema ?? ''], table: refTable, column: refColumn ?? '' },
+        references: referenceTo(refSchema, refTable, refColumn),
       }),
     );
   },
@@ -132,9 +123,4 @@ export const postgresIntrospection: Introspection = {
     const [row] = await query(HIDES_COLUMNS, [namespace[0], name]);
     return row?.[0] === 'true';
   },
-
-  async currentNamespace(query) {
-    const [row] = await query('SELECT pg_catalog.current_schema()::text', []);
-    return row?.[0] == null ? null : [row[0]];
-  },
-};
+});
