@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 
 import type { DriverFailure } from '#libs/datasources';
 
-import { lakeScene } from './lake.fixture.js';
+import { lakeScene, refusal } from './lake.fixture.js';
 
 const scene = lakeScene();
 const root = (...parts: string[]): string => join(scene.folder, 'roots', ...parts);
@@ -140,6 +140,27 @@ describe('the walls around a lake', () => {
     const linked = await scene.registered('linked', lake(`out=${root('link.duckdb')}`)).then(() => scene.bench.service.test(scene.team.root, 'linked'), () => undefined);
     expect(linked?.connected ?? false).toBe(false);
   }); // prettier-ignore
+
+  it('that cannot be built are no table\u2019s fault: the lake cannot be reached, and says why to whoever tests it', async () => {
+    await scene.registered('unbuilt', { properties: { dialect: { temp_directory: root('spill') } } });
+    writeFileSync(root('spill'), 'no folder');
+    const { introspection, pools, probe } = scene.bench.datasources;
+    const body = { namespace: 'n', name: 't', format: 'parquet', location: `file://${root('in', 'a.parquet')}` };
+    for (const work of [
+      () => introspection.tables(scene.team.author, 'unbuilt'),
+      () => scene.bench.tables.register(scene.team.author, 'unbuilt', body),
+    ])
+      expect((await refusal(work())).code).toBe('pipeline.execution.datasource_unreachable');
+    expect((await refusal(probe.run(scene.team.author, 'unbuilt', { sql: 'SELECT 1' }))).code).toBe('pipeline.execution.datasource_unreachable');
+    await expect(pools.lease('unbuilt', 'read', new AbortController().signal)).rejects.toMatchObject({ kind: 'connection' });
+    expect(await scene.bench.service.test(scene.team.admin, 'unbuilt')).toMatchObject({ connected: false, error_class: expect.any(String) });
+    expect((await scene.bench.tables.list(scene.team.viewer, 'unbuilt')).count).toBe(0);
+  }); // prettier-ignore
+
+  it('keep rows in the order of their files, which a result that is cut or paged relies on', async () => {
+    const setting = `SELECT value FROM duckdb_settings() WHERE name = 'preserve_insertion_order'`;
+    expect(await scene.bench.read('lake', setting)).toEqual([['true']]);
+  });
 
   it('let the engine spill where it is told, below the file roots only, and keep to its memory', async () => {
     mkdirSync(root('spill'));

@@ -158,6 +158,8 @@ describe('the views of a lake', () => {
     await register({ ...parquet('orders', location('orders.parquet')), namespace: ['eu-west', 'sales'] });
     await register({ ...parquet('orders', location('orders.parquet')), namespace: 'plain' });
     expect(await scene.bench.read('lake', 'SELECT count(*) FROM "eu-west".sales.orders, plain.orders')).toEqual([[9n]]);
+    // Of two namespaces none is the one that is meant.
+    await expect(scene.bench.read('lake', 'SELECT * FROM orders')).rejects.toMatchObject({ kind: 'missing_table' });
   });
 
   it('keeps a table of three segments and says why it cannot be queried; of what no engine could read, nothing', async () => {
@@ -230,6 +232,13 @@ describe('the views of a lake', () => {
     expect([row?.last_error, row?.last_error_at]).toEqual([broken.details['last_error'], expect.any(String)]);
     await (await scene.another()).read('lake', 'SELECT 1');
     expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).tables[0]).toEqual(row);
+    // Broken in another way it is still broken since then.
+    writeFileSync(root('orders.parquet'), 'no parquet');
+    await (await scene.another()).read('lake', 'SELECT 1');
+    const [changed] = (await scene.bench.tables.list(scene.team.viewer, 'lake')).tables;
+    expect(changed).toEqual({ ...row, last_error: expect.stringMatching(/parquet/i) });
+    expect(changed?.last_error).not.toBe(row?.last_error);
+    rmSync(root('orders.parquet'));
     renameSync(root('gone'), root('orders.parquet'));
     expect(await (await scene.another()).read('lake', 'SELECT count(*) FROM orders')).toEqual([[3n]]);
     expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).tables[0]).toMatchObject({ last_error: null, last_error_at: null });

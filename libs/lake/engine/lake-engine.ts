@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { DuckDBInstance } from '@duckdb/node-api';
 
-import { duckdbFailure, type NativeCalls } from '#libs/datasources';
+import { DriverFailure, duckdbFailure, type NativeCalls } from '#libs/datasources';
 import { writeJson } from '#libs/kernel';
 
 import { dottedName, type LakeTable } from '../registry/lake-table.js';
@@ -61,17 +61,18 @@ export class LakeEngine {
 
   /** @throws DriverFailure when the engine itself cannot be made; a table's failure is in {@link views} */
   static async open(parts: EngineParts, tables: readonly LakeTable[], signal: AbortSignal): Promise<LakeEngine> {
-    await mkdir(parts.spillFolder, { recursive: true });
-    const folder = await mkdtemp(join(parts.spillFolder, 'lake-'));
+    let folder: string | undefined;
     let instance: DuckDBInstance | undefined;
     try {
+      await mkdir(parts.spillFolder, { recursive: true });
+      folder = await mkdtemp(join(parts.spillFolder, 'lake-'));
       instance = await DuckDBInstance.create(':memory:', FROM_THE_START);
       const views = await prepare(instance, parts, folder, tables, signal);
       return new LakeEngine(instance, parts.calls, folder, views);
     } catch (error) {
       instance?.closeSync();
-      await rm(folder, { recursive: true, force: true });
-      throw signal.aborted ? signal.reason : duckdbFailure(error);
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+      throw signal.aborted ? signal.reason : unbuilt(duckdbFailure(error));
     }
   }
 
@@ -131,6 +132,13 @@ export class LakeEngine {
     releaseFiles(this.views);
     void rm(this.#folder, { recursive: true, force: true }).catch(() => undefined);
   }
+}
+
+/** An engine that cannot be made cannot be reached, whatever the engine calls the reason (06 §10). */
+function unbuilt(failure: DriverFailure): DriverFailure {
+  const { kind, message, driverCode } = failure;
+  if (kind === 'connection' || kind === 'cancelled' || kind === 'timeout') return failure;
+  return new DriverFailure('connection', message, { driverCode: driverCode ?? kind, cause: failure });
 }
 
 async function prepare(

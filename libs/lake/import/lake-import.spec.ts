@@ -56,6 +56,15 @@ describe('importing a publisher\u2019s manifest', () => {
     expect(await scene.bench.read('lake', 'SELECT a FROM shop.a UNION ALL SELECT b FROM mine.b')).toEqual([[1], [2]]);
   });
 
+  it('looks at what is new alone: a table that broke since it was registered stops no import', async () => {
+    pages.set('/m.json', manifest('a'));
+    await fetchFrom(`http://${base}/m.json`);
+    writeFileSync(root('a.parquet'), 'no parquet any more');
+    pages.set('/m.json', manifest('a', 'b'));
+    const { registered_count, already_registered_count } = await fetchFrom(`http://${base}/m.json`);
+    expect([registered_count, already_registered_count]).toEqual([1, 1]);
+  });
+
   it('registers all or none', async () => {
     pages.set('/m.json', manifest('a', 'missing'));
     const refused = await refusal(fetchFrom(`http://${base}/m.json`));
