@@ -25,7 +25,7 @@ import type { LakeOptions } from './options/lake-options.js';
 import type { LakeTable } from './registry/lake-table.js';
 import { LakeTableRepository } from './registry/lake-table.repository.js';
 import { parseLocation } from './registry/location.js';
-import { openHttpfs, type OpenEngine } from './s3/httpfs.js';
+import { openHttpfs } from './s3/httpfs.js';
 import { Mirror } from './s3/mirror.js';
 import { MirroredCopies } from './s3/mirrored-copies.js';
 import { MirroredParquet } from './s3/mirrored-parquet.js';
@@ -34,7 +34,6 @@ import { S3Storage } from './s3/s3-storage.js';
 import { storedTables } from './s3/stored-table.js';
 import { ParquetFiles } from './tables/parquet-files.js';
 import { TableResolvers } from './tables/table-resolvers.js';
-import type { TableResolver } from './tables/table-scan.js';
 
 /** Brings the dialect LAKE to the datasources: its engines read the registry that this family keeps. */
 @Injectable()
@@ -86,10 +85,11 @@ export class LakeDrivers extends FurtherDrivers {
       directory: this.config.get('datapipelines.duckdb.extension-directory'),
       allowInstall: this.config.get('datapipelines.duckdb.allow-extension-install'),
     };
-    const resolverFor = async (engine: OpenEngine): Promise<TableResolver> => {
-      const remote = await openHttpfs(engine, httpfs, options, login);
+    const resolverFor: EngineParts['resolverFor'] = async (engine) => {
+      const remote = await openHttpfs(engine, httpfs, options, login, () => storage.machineIdentity());
       const s3 = remote ? new RemoteParquet(storage, { maxFiles }) : new MirroredParquet(copies);
-      return new TableResolvers({ parquet: { file: new ParquetFiles(this.#roots, maxFiles), s3 }, iceberg });
+      const finders = { parquet: { file: new ParquetFiles(this.#roots, maxFiles), s3 }, iceberg };
+      return { resolver: new TableResolvers(finders), validUntil: remote ? remote.validUntil : undefined };
     };
     return new LakeSource(
       {

@@ -19,8 +19,8 @@ export interface EngineParts {
   calls: NativeCalls;
   /** Whose storage it reads: the address of a bucket object may be another object's to another datasource. */
   storage: string;
-  /** Prepares the engine for its storage, and says who finds the files of its tables. */
-  resolverFor(engine: OpenEngine): Promise<TableResolver>;
+  /** Prepares the engine for its storage, and says who finds the files of its tables and until when it can enter. */
+  resolverFor(engine: OpenEngine): Promise<{ resolver: TableResolver; validUntil: number | undefined }>;
   memoryMb: number;
   threads: number;
   /** Where the engine's own folder is made. */
@@ -45,7 +45,14 @@ export class LakeEngine {
   #superseded = false;
   #suspect = false;
 
-  private constructor(instance: DuckDBInstance, calls: NativeCalls, folder: string, views: readonly MadeView[]) {
+  private constructor(
+    instance: DuckDBInstance,
+    calls: NativeCalls,
+    folder: string,
+    views: readonly MadeView[],
+    /** When what it enters its storage with ends, in milliseconds since 1970. */
+    readonly validUntil: number | undefined,
+  ) {
     this.#instance = instance;
     this.#calls = calls;
     this.#folder = folder;
@@ -67,8 +74,8 @@ export class LakeEngine {
       await mkdir(parts.spillFolder, { recursive: true });
       folder = await mkdtemp(join(parts.spillFolder, 'lake-'));
       instance = await DuckDBInstance.create(':memory:', FROM_THE_START);
-      const views = await prepare(instance, parts, folder, tables, signal);
-      return new LakeEngine(instance, parts.calls, folder, views);
+      const { views, validUntil } = await prepare(instance, parts, folder, tables, signal);
+      return new LakeEngine(instance, parts.calls, folder, views, validUntil);
     } catch (error) {
       instance?.closeSync();
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
@@ -147,14 +154,14 @@ async function prepare(
   temporaryDirectory: string,
   tables: readonly LakeTable[],
   signal: AbortSignal,
-): Promise<MadeView[]> {
+): Promise<{ views: MadeView[]; validUntil: number | undefined }> {
   const { calls, resolverFor, attachments } = parts;
   return await withSession(instance, calls, async (session) => {
     const global = (settings: readonly string[]): string[] => settings.map((setting) => `SET GLOBAL ${setting}`);
     await runAll(session, global(firstSettings({ ...parts, temporaryDirectory })), signal);
     const attach = attachments.map(({ alias, file }) => `ATTACH ${literal(file)} AS "${alias}" (READ_ONLY)`);
     await runAll(session, attach, signal);
-    const resolver = await resolverFor({
+    const { resolver, validUntil } = await resolverFor({
       run: (statements) => runAll(session, statements, signal),
       query: (sql) => session.catalog({ sql, values: [] }, signal),
     });
@@ -165,7 +172,7 @@ async function prepare(
       releaseFiles(views);
       throw error;
     }
-    return views;
+    return { views, validUntil };
   });
 }
 

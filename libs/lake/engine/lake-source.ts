@@ -26,6 +26,9 @@ export interface SourceSettings {
 /** One row is enough to know that a table can be read. */
 const ROWS = 1;
 
+/** An engine whose entry to its storage ends sooner is replaced before the next query. */
+const ENDING_MS = 60_000;
+
 interface Standing {
   engine: LakeEngine;
   builtAt: number;
@@ -101,7 +104,7 @@ export class LakeSource implements ConnectionSource {
   #engine(): Promise<LakeEngine> {
     const { refreshMs } = this.#settings;
     const standing = this.#standing;
-    if (!standing || standing.engine.suspect) return this.#build();
+    if (!standing || standing.engine.suspect || isEnding(standing.engine)) return this.#build();
     if (Date.now() - standing.builtAt > refreshMs) {
       // Who wants to know what went wrong asks when the old one is suspect; until then it serves.
       this.#build().catch(() => undefined);
@@ -129,6 +132,11 @@ export class LakeSource implements ConnectionSource {
     if (signal.aborted) engine.supersede();
     return engine;
   }
+}
+
+/** Whether it could soon not enter its storage any more. */
+function isEnding({ validUntil }: LakeEngine): boolean {
+  return validUntil !== undefined && validUntil - ENDING_MS < Date.now();
 }
 
 /** A registration as the row it would become; one that no engine has a place for stands elsewhere while it is looked at. */

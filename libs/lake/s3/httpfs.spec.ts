@@ -8,10 +8,12 @@ import { DriverFailure } from '#libs/datasources';
 
 import { lakeOptions } from '../options/lake-options.js';
 import { openHttpfs, type HttpfsSettings, type OpenEngine } from './httpfs.js';
+import type { MachineIdentity } from './s3-storage.js';
 
 describe('an engine that is to read S3 itself', () => {
   let directory: string;
   let ran: string[];
+  let machine: MachineIdentity | undefined;
   const engine = {
     run: (statements: readonly string[]) => Promise.resolve(void ran.push(...statements)),
     query: () => Promise.resolve([['v9.9.9', 'plan_9']]),
@@ -19,10 +21,11 @@ describe('an engine that is to read S3 itself', () => {
   const login = { username: 'key', secret: "it's" };
   const options = (more: [string, string][] = []) => lakeOptions(new Map([['region', 'eu-1'], ...more]));
   const open = (settings: Partial<HttpfsSettings>, as = login as { username: string | null; secret: string | null }, more: [string, string][] = []) =>
-    openHttpfs(engine, { mode: 'auto', directory, allowInstall: false, ...settings }, options(more), as); // prettier-ignore
+    openHttpfs(engine, { mode: 'auto', directory, allowInstall: false, ...settings }, options(more), as, () => Promise.resolve(machine)); // prettier-ignore
 
   beforeEach(() => {
     ran = [];
+    machine = undefined;
     directory = mkdtempSync(join(tmpdir(), 'penstock-extensions-'));
   });
   afterEach(() => rmSync(directory, { recursive: true }));
@@ -54,7 +57,7 @@ describe('an engine that is to read S3 itself', () => {
 
   it('loads the file by its path, and enters with the datasource\u2019s credential or with none', async () => {
     const file = withFile();
-    expect(await open({})).toBe(true);
+    expect(await open({})).toEqual({ validUntil: undefined });
     expect(ran).toEqual([
       `SET GLOBAL extension_directory = '${directory}'`,
       `LOAD '${file}'`,
@@ -74,11 +77,37 @@ describe('an engine that is to read S3 itself', () => {
           ? Promise.reject(new DriverFailure(kind, 'Invalid Input Error: no'))
           : Promise.resolve(),
     });
-    const opened = (given: OpenEngine) => openHttpfs(given, { mode: 'auto', directory, allowInstall: false }, options(), login);
+    const opened = (given: OpenEngine) => openHttpfs(given, { mode: 'auto', directory, allowInstall: false }, options(), login, () => Promise.resolve(undefined));
     await expect(opened(failing('LOAD'))).rejects.toMatchObject({ kind: 'connection', driverCode: 'HTTPFS_LOAD' });
     await expect(opened(failing('CREATE SECRET'))).rejects.toMatchObject({ kind: 'connection', driverCode: 'HTTPFS_CREDENTIAL' });
     await expect(opened(failing('LOAD', 'cancelled'))).rejects.toMatchObject({ kind: 'cancelled' });
     await expect(open({ mode: 'httpfs' }, { username: null, secret: null })).rejects.toMatchObject({ driverCode: 'HTTPFS_CREDENTIAL' });
+  }); // prettier-ignore
+
+  it('enters as this machine where the datasource brings nothing, until that identity ends', async () => {
+    withFile();
+    machine = { accessKeyId: 'AKIA', secretAccessKey: "s'1", sessionToken: 'tok', validUntil: 1_700_000_000_000 };
+    const nothing = { username: null, secret: null };
+    expect(await open({ mode: 'httpfs' }, nothing)).toEqual({ validUntil: 1_700_000_000_000 });
+    expect(ran[2]).toBe(
+      `CREATE SECRET lake (TYPE s3, KEY_ID 'AKIA', SECRET 's''1', SESSION_TOKEN 'tok', REGION 'eu-1')`,
+    );
+    machine = { ...machine, sessionToken: undefined, validUntil: undefined };
+    expect(await open({}, nothing)).toEqual({ validUntil: undefined });
+    expect(ran.at(-1)).not.toMatch(/SESSION_TOKEN/);
+    // Who is told to enter without a signature does, and who has a credential uses that.
+    await open({}, nothing, [['unsigned', 'true']]);
+    await open({});
+    expect(ran.filter((statement) => statement.includes('AKIA'))).toHaveLength(2);
+  });
+
+  it('is read through copies, or cannot be reached, where this machine has no identity', async () => {
+    withFile();
+    const none = () => Promise.reject(new DriverFailure('connection', 'Could not load credentials from any providers'));
+    const as = (mode: 'auto' | 'httpfs') => openHttpfs(engine, { mode, directory, allowInstall: false }, options(), { username: null, secret: null }, none);
+    expect(await as('auto')).toBe(false);
+    await expect(as('httpfs')).rejects.toMatchObject({ kind: 'connection', driverCode: 'HTTPFS_CREDENTIAL', message: expect.stringMatching(/no AWS identity/) });
+    expect(ran).toEqual([]);
   }); // prettier-ignore
 
   it('addresses buckets as it is told, without an endpoint too', async () => {
@@ -91,7 +120,7 @@ describe('an engine that is to read S3 itself', () => {
   });
 
   it('downloads it only where that is allowed', async () => {
-    expect(await open({ allowInstall: true })).toBe(true);
+    expect(await open({ allowInstall: true })).toEqual({ validUntil: undefined });
     expect(ran.slice(1, 3)).toEqual(['INSTALL httpfs', 'LOAD httpfs']);
   });
 });

@@ -5,6 +5,7 @@ import { DriverFailure } from '#libs/datasources';
 
 import type { LakeOptions } from '../options/lake-options.js';
 import { literal } from '../tables/table-scan.js';
+import type { MachineIdentity } from './s3-storage.js';
 
 export interface HttpfsSettings {
   mode: 'auto' | 'httpfs' | 'mirror';
@@ -23,7 +24,8 @@ export interface OpenEngine {
  * Lets an engine read S3 itself, where it is to and can: the file of its very version is looked for first, because a bare
  * LOAD would download it (06 §10).
  *
- * @returns false when the tables are read through copies
+ * @param machine the identity of this machine, for a datasource that brings none; undefined where it is not to be sent
+ * @returns false when the tables are read through copies; until when the engine can enter
  * @throws DriverFailure when httpfs is asked for and cannot be had
  */
 export async function openHttpfs(
@@ -31,11 +33,9 @@ export async function openHttpfs(
   { mode, directory, allowInstall }: HttpfsSettings,
   options: LakeOptions,
   login: { username: string | null; secret: string | null },
-): Promise<boolean> {
+  machine: () => Promise<MachineIdentity | undefined>,
+): Promise<false | { validUntil: number | undefined }> {
   if (mode === 'mirror') return false;
-  const statements = accessStatements(options, login);
-  // The engine has no way of its own to the identity of this machine; the copies have.
-  if (!statements) return refusedUnlessAuto(mode, 'it needs a credential, or unsigned', 'HTTPFS_CREDENTIAL');
   if (directory === undefined) return refusedUnlessAuto(mode, 'datapipelines.duckdb.extension-directory is not set');
   const [row] = await engine.query(
     'SELECT library_version, (SELECT platform FROM pragma_platform()) FROM pragma_version()',
@@ -44,10 +44,15 @@ export async function openHttpfs(
   const home = `SET GLOBAL extension_directory = ${literal(directory)}`;
   const there = await isThere(file);
   if (!there && !allowInstall) return refusedUnlessAuto(mode, `its file ${file} is not there`);
+  const entry = await entryOf(options, login, machine).catch((error: unknown) => {
+    if (!(error instanceof DriverFailure)) throw error;
+    return refusedUnlessAuto(mode, `this machine has no AWS identity (${error.message})`, 'HTTPFS_CREDENTIAL');
+  });
+  if (!entry) return refusedUnlessAuto(mode, 'an endpoint needs a credential, or unsigned', 'HTTPFS_CREDENTIAL');
   const load = there ? [home, `LOAD ${literal(file)}`] : [home, 'INSTALL httpfs', 'LOAD httpfs'];
   await step(engine, load, 'HTTPFS_LOAD', 'The engine could not load httpfs');
-  await step(engine, statements, 'HTTPFS_CREDENTIAL', 'httpfs did not take the credential');
-  return true;
+  await step(engine, [secretStatement(options, entry)], 'HTTPFS_CREDENTIAL', 'httpfs did not take the credential');
+  return { validUntil: entry.validUntil };
 }
 
 type HttpfsCode = 'HTTPFS_ABSENT' | 'HTTPFS_CREDENTIAL' | 'HTTPFS_LOAD';
@@ -69,20 +74,36 @@ async function step(engine: OpenEngine, statements: readonly string[], driverCod
   }
 }
 
-/** Undefined when requests would have to carry the identity of this machine. */
-function accessStatements(
-  { endpoint, region = 'us-east-1', unsigned, urlStyle }: LakeOptions,
+interface Entry {
+  /** What the secret says of who enters. */
+  says: string[];
+  validUntil: number | undefined;
+}
+
+/** The datasource's own credential, none, or who this machine is: the engine has no way of its own to that. */
+async function entryOf(
+  { unsigned }: LakeOptions,
   { username, secret }: { username: string | null; secret: string | null },
-): string[] | undefined {
+  machine: () => Promise<MachineIdentity | undefined>,
+): Promise<Entry | undefined> {
+  if (unsigned) return { says: [], validUntil: undefined };
+  if (username !== null && secret !== null)
+    return { says: [`KEY_ID ${literal(username)}`, `SECRET ${literal(secret)}`], validUntil: undefined };
+  const found = await machine();
+  if (!found) return undefined;
+  const { accessKeyId, secretAccessKey, sessionToken, validUntil } = found;
+  const token = sessionToken === undefined ? [] : [`SESSION_TOKEN ${literal(sessionToken)}`];
+  return { says: [`KEY_ID ${literal(accessKeyId)}`, `SECRET ${literal(secretAccessKey)}`, ...token], validUntil };
+}
+
+function secretStatement({ endpoint, region = 'us-east-1', urlStyle }: LakeOptions, { says }: Entry): string {
   const style = urlStyle ?? (endpoint ? 'path' : undefined);
   const place = [
     `REGION ${literal(region)}`,
     ...(endpoint ? [`ENDPOINT ${literal(`${endpoint.host}:${endpoint.port}`)}`, 'USE_SSL false'] : []),
     ...(style === undefined ? [] : [`URL_STYLE ${literal(style)}`]),
   ];
-  if (unsigned) return [`CREATE SECRET lake (TYPE s3, ${place.join(', ')})`];
-  if (username === null || secret === null) return undefined;
-  return [`CREATE SECRET lake (TYPE s3, KEY_ID ${literal(username)}, SECRET ${literal(secret)}, ${place.join(', ')})`];
+  return `CREATE SECRET lake (TYPE s3, ${[...says, ...place].join(', ')})`;
 }
 
 async function isThere(file: string): Promise<boolean> {

@@ -26,6 +26,14 @@ export interface StoredObject {
   bytes: number;
 }
 
+export interface MachineIdentity {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string | undefined;
+  /** Milliseconds since 1970; undefined: for as long as it is not changed. */
+  validUntil: number | undefined;
+}
+
 const REQUEST_MS = 30_000;
 const CONNECT_MS = 5000;
 const PAGE = 1000;
@@ -156,6 +164,21 @@ export class S3Storage {
       }
       return Buffer.concat(chunks);
     });
+  }
+
+  /**
+   * The AWS identity of this machine, for an engine that signs by itself. Undefined where it is not to be sent.
+   *
+   * @throws DriverFailure when the machine has none
+   */
+  async machineIdentity(): Promise<MachineIdentity | undefined> {
+    if (!this.#asMachine || this.#endpoint) return undefined;
+    try {
+      const { accessKeyId, secretAccessKey, sessionToken, expiration } = await this.#client.config.credentials();
+      return { accessKeyId, secretAccessKey, sessionToken, validUntil: expiration?.getTime() };
+    } catch (cause) {
+      throw storageFailure(cause);
+    }
   }
 
   /** @throws DriverFailure when the bucket cannot be listed */
