@@ -5,21 +5,11 @@ import { join } from 'node:path';
 
 import type { ColumnBatch } from '#libs/typesystem';
 
-import type { ConnectionSource } from '../../pool/connection-source.js';
-import { stopsAtEveryMoment } from '../cancelling.fixture.js';
-import type { SourceLogin } from '../dialect-driver.js';
 import { batchOf, cellOf, collect, NEVER, rowsOf } from '../driver.fixture.js';
 import type { TableWriter, WriteTarget } from '../driver.js';
 import { DuckdbConnection } from './connection.js';
-import { duckdbDriver } from './duckdb.driver.js';
 import { DuckdbInstances, type DuckdbShare } from './instances.js';
 import { NativeCallGate } from './native-call-gate.js';
-
-/** What a file or a host would need; memory has neither. */
-const NO_CONTEXT = {
-  checkAddress: () => Promise.reject(new TypeError('no host')),
-  openableFile: () => Promise.reject(new TypeError('no file')),
-};
 
 describe('DuckDB', () => {
   let folder: string;
@@ -260,124 +250,6 @@ describe('DuckDB', () => {
       await writer.rollback();
       expect(await count()).toBe('"0"');
     });
-  });
-
-  describe('as a datasource in memory', () => {
-    let source: ConnectionSource;
-
-    beforeAll(() => {
-      const configured = duckdbDriver(instances, calls).configure('jdbc:duckdb::memory:', new Map());
-      if (!configured.ok) throw new TypeError('the URL is refused');
-      const login = { username: null, secret: null, credentialKind: 'none', isReadonly: false } as const;
-      source = configured.configured.source({ datasource: 'memory', ...login }, NO_CONTEXT);
-    });
-
-    afterAll(async () => await source.close());
-
-    it('a caller who gives up while the engine is busy waits no longer, and no connection stays behind', async () => {
-      const one = new NativeCallGate(1);
-      const busy = new DuckdbInstances({ memoryMb: 64, threads: 1, temporaryDirectory: folder }, one);
-      const configured = duckdbDriver(busy, one).configure('jdbc:duckdb:', new Map());
-      if (!configured.ok) throw new TypeError('the URL is refused');
-      const login = { username: null, secret: null, credentialKind: 'none', isReadonly: false } as const;
-      const waiting = configured.configured.source({ datasource: 'busy', ...login }, NO_CONTEXT);
-      let free!: () => void;
-      const held = one.run(() => new Promise<void>((resolve) => (free = resolve)));
-      const caller = new AbortController();
-      const connecting = waiting.connect('read', caller.signal);
-      caller.abort();
-      await expect(connecting).rejects.toMatchObject({ kind: 'cancelled' });
-      free();
-      await held;
-      await waiting.close();
-    });
-
-    stopsAtEveryMoment(() => ({
-      connect: (signal) => source.connect('read', signal),
-      endless: 'SELECT count(*) FROM range(1000000000000) a, range(1000000000000) b',
-      stream: 'SELECT range AS i FROM range(1000000000000)',
-      works: () => Promise.resolve(calls.running > 0),
-    }));
-  });
-
-  it('a file has one engine in this process, whoever shares it, and it closes with the last', async () => {
-    const file = join(folder, 'shared.duckdb');
-    const first = await instances.share('one', file, false);
-    const second = await instances.share('two', file, true);
-    expect(second.instance).toBe(first.instance);
-    first.release();
-    first.release();
-    const third = await instances.share('three', file, false);
-    expect(third.instance).toBe(second.instance);
-    second.release();
-    third.release();
-    const reader = await instances.share('four', file, true);
-    await expect(instances.share('five', file, false)).rejects.toMatchObject({
-      kind: 'connection',
-      driverCode: 'OPEN_READ_ONLY',
-    });
-    const connection = new DuckdbConnection(await reader.instance.connect(), calls, () => reader.release());
-    await expect(
-      connection.execute({ sql: 'CREATE TABLE x (i INT)', values: [] }, { signal: NEVER }),
-    ).rejects.toMatchObject({ name: 'DriverFailure' });
-    await connection.close();
-  });
-
-  it('what threads of this process open too is opened by none of them to write: two engines would lose rows', async () => {
-    const file = join(folder, 'threads.duckdb');
-    (await instances.share('one', file, false)).release();
-    const limits = { memoryMb: 64, threads: 1, temporaryDirectory: join(folder, 'spill'), besideThreads: true };
-    const [one, other] = [new DuckdbInstances(limits, calls), new DuckdbInstances(limits, calls)];
-    for (const place of [file, null]) {
-      const refusal = {
-        kind: 'connection',
-        driverCode: 'THREADS_READ_ONLY',
-        message: expect.stringContaining('inline'),
-      };
-      await expect(one.share('one', place, false)).rejects.toMatchObject(refusal);
-    }
-    const readers = [await one.share('one', file, false, 'read'), await other.share('one', file, true)];
-    readers.forEach((reader) => reader.release());
-  });
-
-  const memorySource = (besideThreads: boolean, isReadonly: boolean): ConnectionSource => {
-    const limits = { memoryMb: 64, threads: 1, temporaryDirectory: join(folder, 'spill'), besideThreads };
-    const read = duckdbDriver(new DuckdbInstances(limits, calls), calls).configure('jdbc:duckdb:', new Map());
-    if (!read.ok) throw new TypeError('the URL is one of those documented');
-    const nowhere = () => Promise.reject(new TypeError('memory has no place'));
-    const login: SourceLogin = {
-      ...{ datasource: 'm', username: null, secret: null, credentialKind: 'none', isReadonly },
-    };
-    return read.configured.source(login, { checkAddress: nowhere, openableFile: nowhere });
-  };
-
-  it('a database in memory is one for all sessions of its pool, also when two are opened at once', async () => {
-    const source = memorySource(false, false);
-    const [one, other] = await Promise.all([source.connect('write', NEVER), source.connect('write', NEVER)]);
-    await one.execute({ sql: 'CREATE TABLE t AS SELECT 7 AS i', values: [] }, { signal: NEVER });
-    await Promise.all([one.close(), other.close()]);
-    const later = (await source.connect('read', NEVER)) as DuckdbConnection;
-    expect(await cellOf(later, 'SELECT i FROM t')).toBe('7');
-    await later.close();
-    await source.close();
-  });
-
-  it('beside threads a database in memory is read and never written; a pool that opened none still closes', async () => {
-    const source = memorySource(true, false);
-    for (const _again of [1, 2])
-      await expect(source.connect('write', NEVER)).rejects.toMatchObject({ driverCode: 'THREADS_READ_ONLY' });
-    await source.close();
-    const session = (await source.connect('read', NEVER)) as DuckdbConnection;
-    expect(await cellOf(session, 'SELECT 1')).toBe('1');
-    await session.close();
-    await source.close();
-  });
-
-  it('a missing file and a foreign one are connection failures and are not kept', async () => {
-    await expect(instances.share('gone', join(folder, 'gone.duckdb'), true)).rejects.toMatchObject({
-      kind: 'connection',
-    });
-    await expect(instances.share('gone', '/etc/passwd', true)).rejects.toMatchObject({ kind: 'connection' });
   });
 
   it('a write-back casts to the target’s own types, in one transaction', async () => {
