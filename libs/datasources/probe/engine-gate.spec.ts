@@ -18,6 +18,10 @@ const read = async (connection: DriverConnection, sql: string) =>
     { maxRows: 5, maxBytes: 10_000, timeoutMs: 10_000, signal: NEVER },
   );
 
+/** Rows, large objects and what the sequence stands at. */
+const STATE = `SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM pg_largeobject_metadata),
+  (SELECT convert_from(lo_get(oid), 'UTF8') FROM pg_largeobject_metadata), (SELECT last_value FROM s)`;
+
 describe('PostgreSQL behind a classifier that was fooled', () => {
   let bench: PostgresBench;
 
@@ -25,7 +29,7 @@ describe('PostgreSQL behind a classifier that was fooled', () => {
     bench = await PostgresBench.create();
     const owner = await bench.connect();
     await owner.control(`
-      CREATE TABLE t (a int); CREATE SEQUENCE s;
+      CREATE TABLE t (a int); CREATE SEQUENCE s; SELECT lo_from_bytea(0, 'kept');
       CREATE FUNCTION sneaky() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO t VALUES (1); RETURN 1; END $$`);
   });
 
@@ -39,10 +43,18 @@ describe('PostgreSQL behind a classifier that was fooled', () => {
     'DO $$ BEGIN INSERT INTO t VALUES (1); END $$',
     'SELECT 1; INSERT INTO t VALUES (1)',
     'COMMIT; INSERT INTO t VALUES (1)',
+    'SELECT lo_create(4711)',
+    "SELECT lo_from_bytea(0, 'x')",
+    'SELECT lo_unlink(oid) FROM pg_largeobject_metadata',
+    "SELECT lo_put(oid, 0, 'overwritten') FROM pg_largeobject_metadata",
+    "SELECT set_config('transaction_read_only', 'off', true), sneaky()",
+    "WITH open AS MATERIALIZED (SELECT set_config('transaction_read_only', 'off', false)) SELECT sneaky() FROM open",
+    "SELECT setval('s', 100)",
+    'SELECT a FROM t FOR UPDATE',
   ])('writes nothing: %s', async (sql) => {
     const connection = await bench.connect();
     await expect(read(connection, sql)).rejects.toBeInstanceOf(DriverFailure);
-    expect(await read(await bench.connect(), 'SELECT count(*) AS n FROM t')).toMatchObject({ rows: ['["0"]'] });
+    expect(await read(await bench.connect(), STATE)).toMatchObject({ rows: ['["0","1","kept","1"]'] });
   });
 });
 
