@@ -28,9 +28,12 @@ export class ServedTrail implements RunTrail {
     return this.#entry(status === 'SUCCESS' ? 'completed' : 'failed');
   }
 
-  /** The caller is answered before the run has ended; nothing when its end is being written at this moment. */
-  async accepted(): Promise<void> {
-    if (!this.#told) await this.say('accepted');
+  /**
+   * The caller is answered before he knows how it ends. Said also when the end is being written at this moment: whether
+   * that write commits is not known yet, and what the caller was told stands in the trail either way.
+   */
+  accepted(): Promise<void> {
+    return this.say('accepted');
   }
 
   /** A row of its own, for what no row of the run tells. */

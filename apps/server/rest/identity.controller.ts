@@ -161,7 +161,10 @@ export class IdentityController {
 
   @Delete('/api/v1/auth/sessions/:id')
   @Operation('session.own')
-  @Describe('End one of one’s own sessions.', { answers: { 204: nothing('Ended.') }, errors: ['auth.session.invalid'] })
+  @Describe('End one of one’s own sessions.', {
+    answers: { 204: nothing('Ended, or there was nothing to end: an unknown, a foreign and an ended one are alike.') },
+    errors: [],
+  })
   async revokeSession(@Caller() caller: Principal, @Param('id') id: string): Promise<void> {
     await this.sessions.revoke(caller, id);
   }

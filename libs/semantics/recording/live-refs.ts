@@ -18,8 +18,10 @@ import { MAX_REFS } from './fact-body.js';
 
 /** Beyond so many tables the words of a fact are not compared with their names (contract 06 §11, step 5). */
 const WORDS_AMONG = 2000;
-/** Most tables of one schema that a ref is looked for in. */
-const LOOKED_AMONG = 5000;
+/** Most schemas that are named in which the table is, when it is not where it is looked for. */
+const MISPLACED = 20;
+/** Most tables of one schema whose names are compared with one that is not there. */
+const SUGGESTED_AMONG = 2000;
 
 export interface ResolvedRefs {
   refs: FactRef[];
@@ -44,9 +46,9 @@ export class LiveRefs {
     gaveUp?: AbortSignal,
   ): Promise<ResolvedRefs> {
     return await this.catalogs.read(record, gaveUp, async (catalog) => {
-      const schema = await LiveSchema.open(catalog);
+      const schema = new LiveSchema(catalog, await listed(catalog));
       const resolved = normalisedRefs(await schema.resolveAll(refs));
-      const added = schema.isComplete ? await addedByWords(schema, resolved, fact) : [];
+      const added = schema.all ? await addedByWords(schema, schema.all, resolved, fact) : [];
       const all = normalisedRefs([...resolved, ...added]);
       return { refs: all, added, fingerprint: await schema.fingerprint(all) };
     });
@@ -56,19 +58,31 @@ export class LiveRefs {
   async fingerprint(record: DatasourceRecord, refs: readonly FactRef[], gaveUp?: AbortSignal): Promise<string> {
     if (refs.length === 0) return '';
     return await this.catalogs.read(record, gaveUp, async (catalog) => {
-      const schema = await LiveSchema.open(catalog);
+      const schema = new LiveSchema(catalog);
       return await schema.fingerprint(await schema.resolveAll(refs));
     });
   }
 }
 
-async function addedByWords(schema: LiveSchema, refs: readonly FactRef[], fact: string): Promise<FactRef[]> {
+/** Every table there is; undefined where there are too many to compare words with. */
+async function listed({ driver, query, record }: OpenCatalog): Promise<CatalogTable[] | undefined> {
+  const among = { namespace: null, include: record.includeSchemas };
+  const tables = await driver.introspection.tables(query, among, WORDS_AMONG + 1);
+  return tables.length <= WORDS_AMONG ? tables : undefined;
+}
+
+async function addedByWords(
+  schema: LiveSchema,
+  tables: readonly CatalogTable[],
+  refs: readonly FactRef[],
+  fact: string,
+): Promise<FactRef[]> {
   const alsoRight = new Set<string>();
   for (const ref of refs) {
     if (ref.schema !== undefined) alsoRight.add(ref.schema.toLowerCase());
     for (const { name } of await schema.columns(ref)) alsoRight.add(name.toLowerCase());
   }
-  const verdict = judgeWords(fact, refs, { tables: schema.tables, alsoRight });
+  const verdict = judgeWords(fact, refs, { tables, alsoRight });
   if ('missing' in verdict) return verdict.missing.slice(0, MAX_REFS - refs.length);
   const { token, suggestion } = verdict.mismatch;
   throw new PenstockError('semantics.ref_mismatch', {
@@ -77,24 +91,17 @@ async function addedByWords(schema: LiveSchema, refs: readonly FactRef[], fact: 
   });
 }
 
-/** What one open catalog tells, each thing asked for once. */
+/** What one open catalog tells, each thing asked for once; a table is asked for by its name, unless all are known. */
 class LiveSchema {
   readonly #columns = new Map<string, Promise<CatalogColumn[]>>();
-  readonly #namespaces = new Map<string, Promise<CatalogTable[]>>();
+  readonly #tables = new Map<string, Promise<CatalogTable>>();
   #current: Promise<readonly string[] | null> | undefined;
 
-  private constructor(
+  constructor(
     private readonly catalog: OpenCatalog,
-    readonly tables: readonly CatalogTable[],
-    readonly isComplete: boolean,
+    /** Every table, where they were listed. */
+    readonly all?: readonly CatalogTable[],
   ) {}
-
-  static async open(catalog: OpenCatalog): Promise<LiveSchema> {
-    const { driver, query, record } = catalog;
-    const among = { namespace: null, include: record.includeSchemas };
-    const tables = await driver.introspection.tables(query, among, WORDS_AMONG + 1);
-    return new LiveSchema(catalog, tables, tables.length <= WORDS_AMONG);
-  }
 
   async resolveAll(refs: readonly FactRef[]): Promise<FactRef[]> {
     const resolved: FactRef[] = [];
@@ -133,33 +140,41 @@ class LiveSchema {
     return whole;
   }
 
-  async #table(ref: FactRef): Promise<CatalogTable> {
-    const namespace = namespaceOf(ref.schema);
-    const among = await this.#namespace(namespace);
-    const table = among.find(({ name }) => name === ref.table);
-    if (table) return table;
-    const elsewhere = this.tables.flatMap((each) => (each.name === ref.table ? [schemaOf(each.namespace) ?? ''] : []));
-    if (elsewhere.length > 0) throw misplaced(ref, elsewhere);
-    throw unresolved(
-      ref,
-      nearest(
-        ref.table,
-        among.map(({ name }) => name),
-      ),
-    );
+  #table(ref: FactRef): Promise<CatalogTable> {
+    const key = tableKey(ref);
+    const found = this.#tables.get(key) ?? this.#find(ref);
+    this.#tables.set(key, found);
+    return found;
   }
 
-  #namespace(namespace: readonly string[]): Promise<CatalogTable[]> {
+  async #find(ref: FactRef): Promise<CatalogTable> {
+    const namespace = namespaceOf(ref.schema);
+    const among = await this.#candidates(namespace, ref.table);
+    const table = among.find(({ name }) => name === ref.table);
+    if (table) return table;
+    const namesakes =
+      this.all?.filter(({ name }) => name === ref.table) ?? (await this.#tablesOf(null, MISPLACED, ref.table));
+    if (namesakes.length > 0)
+      throw misplaced(
+        ref,
+        namesakes.map((each) => schemaOf(each.namespace) ?? ''),
+      );
+    const others = this.all ? among : await this.#tablesOf(namespace, SUGGESTED_AMONG);
+    const names = others.map(({ name }) => name);
+    throw unresolved(ref, nearest(ref.table, names));
+  }
+
+  async #candidates(namespace: readonly string[], name: string): Promise<readonly CatalogTable[]> {
     const key = namespace.join('.');
+    return this.all
+      ? this.all.filter((table) => table.namespace.join('.') === key)
+      : await this.#tablesOf(namespace, 1, name);
+  }
+
+  #tablesOf(namespace: readonly string[] | null, limit: number, name?: string): Promise<CatalogTable[]> {
     const { driver, query, record } = this.catalog;
-    const among = { namespace, include: record.includeSchemas };
-    const found =
-      this.#namespaces.get(key) ??
-      (this.isComplete
-        ? Promise.resolve(this.tables.filter((table) => table.namespace.join('.') === key))
-        : driver.introspection.tables(query, among, LOOKED_AMONG));
-    this.#namespaces.set(key, found);
-    return found;
+    const among = { namespace, include: record.includeSchemas, ...(name === undefined ? {} : { name }) };
+    return driver.introspection.tables(query, among, limit);
   }
 
   #currentNamespace(): Promise<readonly string[] | null> {
