@@ -4,7 +4,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { newId, PenstockError, writeJson, type ErrorCode } from '#libs/kernel';
 
 /** Times and sizes of one connection (03 §1). How long a request may be idle is looked at every second. */
-const LIMITS = {
+export const CONNECTION_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 60_000,
   keepAliveTimeout: 75_000,
@@ -23,12 +23,13 @@ export class HttpListener extends ExpressAdapter {
   constructor(
     application: object,
     private readonly baseUrl: string,
+    private readonly limits: typeof CONNECTION_LIMITS = CONNECTION_LIMITS,
   ) {
     super(application);
   }
 
   override initHttpServer(): void {
-    const server = createServer(LIMITS);
+    const server = createServer(this.limits);
     server.on('request', (request, response) => {
       this.#latest.set(request.socket, response);
       (this.getInstance() as (request: object, response: object) => void)(request, response);

@@ -152,13 +152,9 @@ class LiveSchema {
     const among = await this.#candidates(namespace, ref.table);
     const table = among.find(({ name }) => name === ref.table);
     if (table) return table;
-    const namesakes =
-      this.all?.filter(({ name }) => name === ref.table) ?? (await this.#tablesOf(null, MISPLACED, ref.table));
-    if (namesakes.length > 0)
-      throw misplaced(
-        ref,
-        namesakes.map((each) => schemaOf(each.namespace) ?? ''),
-      );
+    const alike = this.all ?? (await this.#tablesOf(null, MISPLACED, ref.table));
+    const elsewhere = alike.flatMap((each) => (each.name === ref.table ? [schemaOf(each.namespace) ?? ''] : []));
+    if (elsewhere.length > 0) throw misplaced(ref, elsewhere);
     const others = this.all ? among : await this.#tablesOf(namespace, SUGGESTED_AMONG);
     const names = others.map(({ name }) => name);
     throw unresolved(ref, nearest(ref.table, names));
