@@ -50,6 +50,9 @@ describeWithProgram('redis-server', 'Redis fails under two servers', (redis) => 
         expect(refused.headers.get('Retry-After')).not.toBeNull();
         const launch = await client.call('POST', `/api/v1/pipelines/${scene.quick}/execute`, {});
         expect([launch.status, launch.body.error.code]).toEqual([429, 'rate_limit.unavailable']);
+        const query = '{ instance { version } system { runsInFlight instances { id } } }';
+        const system = await client.call('POST', '/graphql', { query });
+        expect([system.status, system.body.errors[0].extensions.code]).toEqual([429, 'rate_limit.unavailable']);
       }
     } finally {
       await deployment.redis.restart();

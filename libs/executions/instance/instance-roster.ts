@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, newId, readJson, writeJson } from '#libs/kernel';
-import { TransientStore } from '#libs/transient';
+import { TransientStore, unavailableAs } from '#libs/transient';
 import { ExecutionInstance } from './execution-instance.js';
 
 export type JobOutcome = 'SUCCESS' | 'FAILED';
@@ -59,9 +59,11 @@ export class InstanceRoster {
     }
   }
 
-  /** Every server that told lately, longest running first. Rejects when the store is down. */
+  /** Every server that told lately, longest running first. @throws 429 `rate_limit.unavailable` while the store is down */
   async standings(): Promise<InstanceStanding[]> {
-    const beats = await this.store.instances();
+    const beats = await unavailableAs('rate_limit.unavailable', () => this.store.instances(), {
+      message: 'Which servers live is not known while the transient store is away: ask `/ready` of each.',
+    });
     const standings = beats.map(({ instanceId: id, state, ageMs: heartbeatAgeMs }) => {
       const told = readJson(state) as unknown as { startedAt: string; runsInFlight: string; jobs: JobStanding[] };
       return {
