@@ -34,6 +34,8 @@ export interface RouteDescription {
    * `apps/server/openapi/shared-refusals.ts`).
    */
   errors: readonly ErrorCode[];
+  /** A row that is not there is answered like one that was ended: the route has no 404. */
+  absentIsDone?: true;
 }
 
 export interface DescribedRoute extends RouteDescription {

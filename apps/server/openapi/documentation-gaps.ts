@@ -26,12 +26,12 @@ with \`query\`, \`headers\`, \`body\` (the zod shape the handler parses by) wher
 apps/server/openapi/shapes; nothing(…), redirection(…) and raw(media, …) are for what is no JSON envelope.`,
     ];
   }
-  const { summary, query = {}, headers = [], body, answers, errors } = description;
+  const { summary, query = {}, headers = [], body, answers, errors, absentIsDone } = description;
   const gaps: string[] = [];
   if (!/^[A-Z].{8,118}\.$/.test(summary))
     gaps.push('the summary must be one sentence of 10 to 120 characters, with a full stop');
   if (Object.keys(answers).length === 0) gaps.push('`answers` names no status');
-  if (operation !== 'public' && ADDRESSES.test(path) && errors.length === 0) {
+  if (operation !== 'public' && ADDRESSES.test(path) && errors.length === 0 && !absentIsDone) {
     gaps.push('`errors` is empty, and the path addresses a row: name at least the code of its 404');
   }
   const undeclared = [...source.matchAll(READS.query)].map(([, name]) => name ?? '').filter((name) => !(name in query));

@@ -164,6 +164,7 @@ export class IdentityController {
   @Describe('End one of one’s own sessions.', {
     answers: { 204: nothing('Ended, or there was nothing to end: an unknown, a foreign and an ended one are alike.') },
     errors: [],
+    absentIsDone: true,
   })
   async revokeSession(@Caller() caller: Principal, @Param('id') id: string): Promise<void> {
     await this.sessions.revoke(caller, id);
