@@ -52,29 +52,30 @@ export class EndpointServer {
     const { endpoint, variables } = await this.resolve(principal, request.rawPath);
     const trail = new ServedTrail(principal, endpoint.id, newId(), this.observer);
     const launch = { endpoint, trail, texts: [...variables, ...request.query], request };
-    const remembered = await this.versions.of(endpoint);
-    let started = await this.#launch(principal, launch, remembered);
-    if (!started) {
-      this.versions.forget(endpoint);
-      started = await this.#launch(principal, launch, await this.versions.of(endpoint));
-    }
-    if (!started) throw new PenstockError('endpoint.pipeline_not_released');
-    return this.#answer(started, launch);
+    return this.#answer(await this.#start(principal, launch), launch);
   }
 
   /**
-   * Undefined when it turns out that a remembered version does not stand any more: the pointer names another one, whose
-   * parameters may be others too.
+   * With the version that is remembered, or, where it does not stand any more, with the one that is read then: the
+   * pointer names another, whose parameters may be others too.
    */
+  async #start(principal: Principal, launch: ServeLaunch): Promise<Started> {
+    try {
+      return await this.#launch(principal, launch, await this.versions.of(launch.endpoint));
+    } catch (error) {
+      if (!(error instanceof VersionMoved)) throw error;
+      return this.#launch(principal, launch, await this.versions.read(launch.endpoint));
+    }
+  }
+
   async #launch(
     principal: Principal,
     { trail, texts, request }: ServeLaunch,
     { runnable, remembered }: ServedVersion,
-  ): Promise<Started | undefined> {
+  ): Promise<Started> {
     const bound = bindTextParameters(runnable.document, texts);
     if (!bound.ok) {
-      if (remembered) return undefined;
-      throw invalidRequest(bound.failures);
+      throw remembered ? new VersionMoved() : invalidRequest(bound.failures);
     }
     try {
       const { finished } = await this.launcher.launch(principal, {
@@ -92,8 +93,7 @@ export class EndpointServer {
       });
       return { runnable, finished };
     } catch (error) {
-      if (error instanceof VersionMoved) return undefined;
-      await trail.say('failed');
+      if (!(error instanceof VersionMoved)) await trail.say('failed');
       throw error;
     }
   }

@@ -31,17 +31,17 @@ export class ServedVersions {
   /** 503 `endpoint.pipeline_not_released`, 503 `endpoint.pipeline_not_readonly`. */
   async of(endpoint: PublishedEndpoint): Promise<ServedVersion> {
     const kept = this.#kept.get(keyOf(endpoint));
-    if (kept) return { runnable: kept, remembered: true };
+    return kept ? { runnable: kept, remembered: true } : this.read(endpoint);
+  }
+
+  /** As the database has it now. */
+  async read(endpoint: PublishedEndpoint): Promise<ServedVersion> {
+    this.#kept.delete(keyOf(endpoint));
     const runnable = await this.pipelines.released(endpoint.workspaceId, endpoint.pipelineId);
     if (runnable?.status !== 'RELEASED') throw new PenstockError('endpoint.pipeline_not_released');
     requireReadOnly(await this.readOnly.judge(endpoint.workspaceId, runnable.document), 503);
     this.#kept.set(keyOf(endpoint), runnable);
     return { runnable, remembered: false };
-  }
-
-  /** What was remembered does not stand any more. */
-  forget(endpoint: PublishedEndpoint): void {
-    this.#kept.delete(keyOf(endpoint));
   }
 }
 
