@@ -1,4 +1,4 @@
-/** Hashes a first password: `printf %s "$PASSWORD" | node scripts/bootstrap.mjs hash-password`. */
+/** Hashes a first password: `printf %s "$PASSWORD" | npm run --silent hash-password`. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildAll } from './build.mjs';

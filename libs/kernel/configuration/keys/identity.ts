@@ -81,7 +81,7 @@ export const signInKeys = {
   'datapipelines.auth.local.bootstrap-password-hash': secret({
     form: ARGON2_HASH,
     about:
-      'The same as a hash, so that no password stands in the configuration: `printf %s "$PASSWORD" | node scripts/bootstrap.mjs hash-password`, in the image `node dist/apps/server/hash-password.js`.',
+      'The same as a hash, so that no password stands in the configuration: `printf %s "$PASSWORD" | npm run --silent hash-password`, in the image `node dist/apps/server/hash-password.js`.',
   }),
   'datapipelines.auth.local.one-time-password-hours': integer({
     default: 72,
