@@ -86,14 +86,26 @@ describe('who does what to a datasource', () => {
       ).toBe('auth.role_required');
     });
 
-    it('where members may register nothing, only super admins do', async () => {
+    it('where members may have no datasource, only super admins register, change and delete one', async () => {
+      await scene.bench.service.create(scene.team.admin, scene.body({ name: 'ours' }));
       const closed = await DatasourceBench.start(scene.db, scene.store, {
         DATAPIPELINES_WORKSPACES_MEMBER_DATASOURCES_ENABLED: 'false',
       });
       expect((await refusal(closed.service.create(scene.team.admin, scene.body()))).code).toBe(
         'datasource.validation.workspace_forbidden',
       );
+      expect((await refusal(closed.service.update(scene.team.admin, 'ours', scene.body({ name: 'ours' })))).code).toBe(
+        'datasource.validation.workspace_forbidden',
+      );
+      expect((await refusal(closed.service.remove(scene.team.admin, 'ours'))).code).toBe(
+        'datasource.validation.workspace_forbidden',
+      );
+      expect((await scene.bench.service.read(scene.team.admin, 'ours')).name).toBe('ours');
+      // What is not there stays not there, whether the gate is open or not.
+      expect((await refusal(closed.service.remove(scene.team.admin, 'absent'))).code).toBe('datasource.not_found');
       expect((await closed.service.create(scene.team.root, scene.body())).workspace).toBe('team');
+      await closed.service.remove(scene.team.root, 'ours');
+      expect((await refusal(scene.bench.service.read(scene.team.admin, 'ours'))).code).toBe('datasource.not_found');
       await closed.stop();
     });
   });

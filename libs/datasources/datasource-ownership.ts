@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { authorise, authoriseInstance } from '#libs/identity';
-import { Configuration, PenstockError, type Failure, type Principal } from '#libs/kernel';
+import { Configuration, PenstockError, validationError, type Failure, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 
 import { DatasourceRepository } from './datasource.repository.js';
@@ -54,7 +54,8 @@ export class DatasourceOwnership {
     stored: DatasourceRecord | undefined,
   ): Promise<{ ownerId: string | null; failures: Failure[] }> {
     const superAdmin = isSuperAdmin(principal);
-    if (!this.#membersMay && !superAdmin) return refused('Workspace administrators may not register datasources here.');
+    const closed = this.#closedTo(principal);
+    if (closed) return { ownerId: null, failures: [closed] };
     if (global && workspace != null) return refused('Give either workspace or global.');
     if (global || (workspace === null && stored !== undefined)) {
       if (stored?.ownerWorkspaceId === null) return { ownerId: null, failures: [] };
@@ -73,6 +74,17 @@ export class DatasourceOwnership {
     return ownerId === undefined ? refused('There is no active workspace of that name.') : { ownerId, failures: [] };
   }
 
+  /** Where members may not have datasources of their own, they delete none either: 400 `…workspace_forbidden`. */
+  requireOpen(principal: Principal): void {
+    const closed = this.#closedTo(principal);
+    if (closed) throw validationError([closed]);
+  }
+
+  #closedTo(principal: Principal): Failure | undefined {
+    if (this.#membersMay || isSuperAdmin(principal)) return undefined;
+    return forbidden('Workspace administrators may not register, change or delete datasources here.');
+  }
+
   #inProcess(dialect: DatasourceRecord['dialect']): boolean {
     return this.drivers.find(dialect)?.inProcess ?? false;
   }
@@ -84,8 +96,9 @@ export function isSuperAdmin({ superAdmin, method }: Principal): boolean {
 }
 
 function refused(message: string): { ownerId: null; failures: Failure[] } {
-  return {
-    ownerId: null,
-    failures: [{ code: 'datasource.validation.workspace_forbidden', path: 'workspace', message, details: {} }],
-  };
+  return { ownerId: null, failures: [forbidden(message)] };
+}
+
+function forbidden(message: string): Failure {
+  return { code: 'datasource.validation.workspace_forbidden', path: 'workspace', message, details: {} };
 }

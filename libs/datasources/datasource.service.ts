@@ -155,6 +155,7 @@ export class DatasourceService {
   async remove(principal: Principal, name: string): Promise<void> {
     this.ownership.authoriseManage(principal);
     await this.ownership.manageable(principal, name);
+    this.ownership.requireOpen(principal);
     await this.db.transaction(async (tx) => {
       if (!(await this.repository.lock(tx, name)))
         throw new PenstockError('datasource.not_found', { details: { datasource: name } });

@@ -102,7 +102,12 @@ export class DatasourcesController {
   @Operation('datasource.manage')
   @Describe('Delete a datasource that nothing refers to.', {
     answers: { 204: nothing('Deleted.') },
-    errors: ['datasource.not_found', 'datasource.in_use', 'auth.session.required'],
+    errors: [
+      'datasource.not_found',
+      'datasource.in_use',
+      'datasource.validation.workspace_forbidden',
+      'auth.session.required',
+    ],
   })
   async remove(@Caller() caller: Principal, @Param('name') name: string): Promise<void> {
     await this.datasources.remove(caller, name);
