@@ -318,14 +318,6 @@ describe('the server', () => {
     expect(() => requireVersion({ zone: 'UTC', version: 160_000 })).not.toThrow();
     expect(() => requireVersion({ zone: 'UTC', version: 150_012 })).toThrow(/runs PostgreSQL 15; Penstock needs 16/);
   });
-
-  it('tells whether the role is above the append-only privilege', async () => {
-    expect(await db.runsAsSuperuser()).toBe(false);
-    const above = await Database.open({ url: test.superuserUrl });
-    const answer = await above.runsAsSuperuser();
-    await above.close();
-    expect(answer).toBe(true);
-  });
 });
 
 describe('the control connections', () => {

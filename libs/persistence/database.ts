@@ -82,14 +82,6 @@ export class Database implements Transactional {
     return isInTransactionScope();
   }
 
-  /** Whether PostgreSQL lets this role past every privilege, also past those that make the logs append-only (04 §10). */
-  async runsAsSuperuser(): Promise<boolean> {
-    const [role] = await this.query<{ superuser: boolean }>(
-      'SELECT rolsuper AS superuser FROM pg_roles WHERE rolname = current_user',
-    );
-    return role?.superuser === true;
-  }
-
   async close(): Promise<void> {
     await Promise.all([this.#main.close(), this.#control.close()]);
   }

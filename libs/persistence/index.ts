@@ -9,5 +9,6 @@ export {
   isContention,
   type ConstraintViolation,
 } from './database-failure.js';
+export { logRights, type LogRights } from './log-rights.js';
 export { runMigrations, migrationState, type MigrationState } from './migration-runner.js';
 export { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded/embedded-postgres.js';

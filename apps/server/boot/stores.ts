@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { PenstockError, type Configuration, type Logger } from '#libs/kernel';
-import { Database, runMigrations } from '#libs/persistence';
+import { Database, logRights, runMigrations, type LogRights } from '#libs/persistence';
 import { MemoryTransientStore, RedisTransientStore, transientStoreOver, type TransientStore } from '#libs/transient';
 import { databaseUrl } from './database-url.js';
 
@@ -24,7 +24,7 @@ export async function openStores(configuration: Configuration, log: Logger): Pro
     onProblem: (what, error) => log.warn(what, { error }),
   });
   try {
-    await requirePlainRole(database, configuration, log);
+    await requireAppendOnlyLogs(database, configuration, log);
     return { database, transient: await openTransientStore(configuration, log) };
   } catch (error) {
     await database.close();
@@ -50,13 +50,24 @@ export async function openThreadStores(
   return { database, transient: store ? transientStoreOver(store) : await openTransientStore(configuration, log) };
 }
 
-/** A superuser is bound by no REVOKE, so the append-only tables would not be (04 §10). */
-async function requirePlainRole(database: Database, configuration: Configuration, log: Logger): Promise<void> {
-  if (!(await database.runsAsSuperuser())) return;
-  const message =
-    'The metadata database is used as a superuser, who can change the audit trail. Give Penstock a plain role that owns its database.';
+/** Whoever may change or empty the logs can rewrite the trail: warned about, refused when hardened (04 §10). */
+async function requireAppendOnlyLogs(database: Database, configuration: Configuration, log: Logger): Promise<void> {
+  const message = faultOf(await logRights(database));
+  if (message === undefined) return;
   if (configuration.get('datapipelines.posture') === 'hardened') throw new PenstockError('internal', { message });
   log.warn(message);
+}
+
+function faultOf({ role, superuser, excess }: LogRights): string | undefined {
+  if (superuser) {
+    return 'The metadata database is used as a superuser, who can change the audit trail. Give Penstock a plain role that owns its database.';
+  }
+  if (excess.length === 0) return undefined;
+  return (
+    `The role "${role}" of the metadata database can change the audit trail: it holds ${excess.join(', ')}. Run as their ` +
+    `owner: REVOKE UPDATE, TRUNCATE ON audit_log, execution_events FROM "${role}", PUBLIC; and take the role out of ` +
+    'every group that grants them, such as pg_write_all_data.'
+  );
 }
 
 async function openTransientStore(configuration: Configuration, log: Logger): Promise<TransientStore> {
