@@ -1,6 +1,16 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
@@ -255,6 +265,51 @@ describe('reading an Iceberg table', () => {
     expect(await said()).toMatch(/larger than 32 MiB/);
     mkdirSync(root('metadata', 'v12.metadata.json'));
     expect(await said()).toMatch(/no plain file/);
+  });
+
+  it('is followed to a newest state that is packed, by every name writers give it, and not left at an old one', async () => {
+    await write('a', 'SELECT 1 AS id', 'id: 1');
+    await write('b', 'SELECT 2 AS id', 'id: 1');
+    const id = [field(1, 'id', 'int')];
+    const state = async (version: number, files: string[]): Promise<Buffer> => {
+      const written = await writeState(root(), version, {
+        fields: id,
+        files: files.map((name) => ({ path: file(name) })),
+      });
+      const bytes = readFileSync(written);
+      rmSync(written);
+      return bytes;
+    };
+    const [old, packed] = [await state(1, ['a']), gzipSync(await state(2, ['b']))];
+    for (const [before, newest] of [
+      ['v2.metadata.json', 'v10.gz.metadata.json'],
+      ['v2.metadata.json', 'v10.metadata.json.gz'],
+      ['00001-a.metadata.json', '00002-b.gz.metadata.json'],
+      ['00001-a.metadata.json', '00002-b.metadata.json.gz'],
+      ['00002-b.metadata.json', '00002-c.metadata.json.gz'],
+    ] as const) {
+      writeFileSync(root('metadata', before), old);
+      writeFileSync(root('metadata', newest), packed);
+      for (const place of [`file://${root()}`, `file://${root('metadata', newest)}`]) {
+        const { sql } = await resolve(place);
+        expect([place, (await engine.runAndReadAll(sql)).getRowsJson()]).toEqual([place, [[2]]]);
+      }
+      const pinned = await resolve(`file://${root('metadata', before)}`);
+      expect((await engine.runAndReadAll(pinned.sql)).getRowsJson()).toEqual([[1]]);
+      for (const name of [before, newest]) rmSync(root('metadata', name));
+    }
+  });
+
+  it('unpacks no more of its metadata than it would read, and says when it is no gzip', async () => {
+    await writeState(root(), 1, { fields: [field(1, 'id', 'int')] });
+    const newest = root('metadata', 'v2.gz.metadata.json');
+    const said = () => resolve().then(() => 'none', ({ name, message }: Error) => `${name}: ${message}`); // prettier-ignore
+    writeFileSync(newest, gzipSync(Buffer.alloc(33 * 1024 * 1024, ' ')));
+    expect(await said()).toMatch(/TableProblem: .*larger than 32 MiB when it is unpacked/);
+    writeFileSync(newest, gzipSync(readFileSync(root('metadata', 'v1.metadata.json'))).subarray(0, -20));
+    expect(await said()).toMatch(/TableProblem: .*cannot be unpacked/);
+    writeFileSync(newest, gzipSync('no metadata'));
+    expect(await said()).toMatch(/TableProblem: .*no JSON/);
   });
 
   it('counts rows and NULLs from its manifests', async () => {

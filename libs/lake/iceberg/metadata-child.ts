@@ -12,7 +12,10 @@ import type { EntryRow, ManifestRow, MetadataAnswer, MetadataQuestion, TableDocu
 
 const snappy = createRequire(import.meta.url)('snappyjs') as { uncompress(data: Buffer, most: number): Uint8Array };
 
-const MAX_BLOCK_BYTES = 64 * 1024 * 1024;
+const MIB = 1024 * 1024;
+const MAX_BLOCK_BYTES = 64 * MIB;
+/** As much as a metadata file may have that is not packed. */
+const MAX_TABLE_MIB = 32;
 const NO_SNAPSHOT = '-1';
 const DELETED = '2';
 
@@ -39,8 +42,22 @@ function rowsOf(value: unknown): Row[] {
   return Array.isArray(value) ? value.filter(isRow) : [];
 }
 
+/** By its first bytes, not by its name: writers do not agree on one, and no JSON begins with them. */
+function unpacked(bytes: Buffer): Buffer {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return zlib.gunzipSync(bytes, { maxOutputLength: MAX_TABLE_MIB * MIB });
+  } catch (error) {
+    throw new Refused(
+      (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+        ? `A metadata file is larger than ${MAX_TABLE_MIB} MiB when it is unpacked; expire old snapshots of the table.`
+        : 'The metadata file is packed with gzip and cannot be unpacked.',
+    );
+  }
+}
+
 function tableDocument(bytes: Uint8Array): TableDocument {
-  const table = parsed(Buffer.from(bytes).toString('utf8'), 'The metadata file');
+  const table = parsed(unpacked(Buffer.from(bytes)).toString('utf8'), 'The metadata file');
   if (!isRow(table)) throw new Refused('The metadata file is no Iceberg metadata.');
   const wanted = table['current-schema-id'];
   const schema = rowsOf(table['schemas']).find((each) => each['schema-id'] === wanted) ?? table['schema'];

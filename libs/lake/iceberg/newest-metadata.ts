@@ -1,6 +1,8 @@
 import { TableProblem } from '../tables/table-scan.js';
 
-const NUMBERED = /^v?(\d+)(?:-[^/]*)?\.metadata\.json$/;
+/** Packed ones too, as writers name them: `v3.gz.metadata.json`, `00003-….gz.metadata.json`, `….metadata.json.gz`. */
+const NUMBERED = /^v?(\d+)(?:-[^/]*)?(?:\.gz)?\.metadata\.json(?:\.gz)?$/;
+const METADATA = /\.metadata\.json(?:\.gz)?$/;
 
 /** Of the names in a table's metadata folder: by the number in the name, between two of one number the later in order. */
 export function newestMetadata(names: Iterable<string>): string {
@@ -18,5 +20,5 @@ export function newestMetadata(names: Iterable<string>): string {
 
 /** A metadata file is that state for ever. */
 export function isPinned(path: string): boolean {
-  return path.endsWith('.metadata.json');
+  return METADATA.test(path);
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
@@ -97,6 +98,28 @@ describe('an Iceberg table in a bucket', () => {
     expect(gets.length).toBe(new Set(gets).size);
     for (const scan of [newest, pinned, followed]) scan.release?.();
   });
+
+  it('follows a writer that began to pack its metadata, and unpacks no more than it may', async () => {
+    const a = await data('a.parquet', 'SELECT 1 AS id', 'id: 1');
+    const b = await data('b.parquet', 'SELECT 2 AS id', 'id: 1');
+    const key = (name: string): string => `bucket/t/metadata/${name}`;
+    for (const newest of ['v2.gz.metadata.json', 'v2.metadata.json.gz', '00002-b.gz.metadata.json', '00002-b.metadata.json.gz']) {
+      await put(2, { fields: [field(1, 'id', 'long')], files: [b] });
+      const packed = gzipSync(s3.objects.get(key('v2.metadata.json')) as Buffer);
+      rmSync(made('metadata', 'v2.metadata.json'));
+      s3.objects.delete(key('v2.metadata.json'));
+      await put(1, { fields: [field(1, 'id', 'long')], files: [a] });
+      s3.objects.set(key(newest), packed);
+      for (const place of ['s3://bucket/t', `s3://${key(newest)}`]) {
+        const scan = await resolve(place);
+        expect([newest, await rows(scan.sql)]).toEqual([newest, [['2']]]);
+        scan.release?.();
+      }
+      s3.objects.delete(key(newest));
+    }
+    s3.objects.set(key('v3.gz.metadata.json'), gzipSync(Buffer.alloc(33 * 1024 * 1024, ' ')));
+    expect(await problem()).toMatch(/TableProblem: .*larger than 32 MiB when it is unpacked/);
+  }); // prettier-ignore
 
   it('names nothing outside its own folder of its own bucket: other tables have other readers', async () => {
     const a = await data('a.parquet', 'SELECT 1 AS id', 'id: 1');
