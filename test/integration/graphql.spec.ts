@@ -3,6 +3,7 @@ import { ApiClient, collect } from '../fixtures/api-client.js';
 import { ask, codesOf, data } from '../fixtures/graphql.js';
 import { startGraphqlServer } from '../fixtures/graphql-server.js';
 import type { LocalServer } from '../fixtures/local-server.js';
+import { ADMIN } from '../fixtures/server-process.js';
 
 let server: LocalServer;
 let admin: ApiClient;
@@ -271,6 +272,28 @@ describe('subscriptions', () => {
       ]);
     },
   );
+
+  it('end when their session has idled out: an open stream is no request, and keeps nobody signed in', async () => {
+    const body = { id: 'watched/idle.sql', dialect: 'DUCKDB', display_name: 'T', description: '', body: 'SELECT 1' };
+    await admin.data('POST', '/api/v1/templates', body);
+    const query = 'subscription { contentChanged(templateName: "watched/idle.sql") { version } }';
+    const headers = { Accept: 'text/event-stream' };
+    const watching = new ApiClient(server.baseUrl);
+    await watching.login(ADMIN.email, `${ADMIN.password}-changed`);
+    const open = await watching.fetch('POST', '/graphql/stream', { query }, { headers });
+    expect(open.status).toBe(200);
+    await server.test.database.execute(
+      `UPDATE user_sessions SET last_seen_at = NOW() - INTERVAL '121 min'
+       WHERE id = (SELECT id FROM user_sessions ORDER BY created_at DESC LIMIT 1)`,
+    );
+    await server.forgets();
+    expect(
+      (await open.text())
+        .split('\n\n')
+        .filter((frame) => frame.startsWith('event:'))
+        .slice(-2),
+    ).toEqual([expect.stringMatching(/^event: next\ndata: .*"auth\.session\.expired"/), 'event: complete\ndata:']);
+  });
 
   it('refuse to watch content that is not there, foreign, or not named, with a result and an end', async () => {
     const { createTemplate } = await data(

@@ -4,9 +4,12 @@ import { Authenticator, authoriseRequest, type OperationId } from '#libs/identit
 import { isPenstockError, type PenstockError, type Principal } from '#libs/kernel';
 import { Cookies } from '../http/cookies.js';
 import { presentedKey } from '../http/presented-key.js';
-import { contextOf } from '../http/request-context.js';
+import { factsOf } from '../http/request-context.js';
 
-/** Judges again, while a stream is open, whether its credential still opens it (03 §5.3). */
+/**
+ * Judges again, while a stream is open, whether its credential still opens it (03 §5.3). Nobody asked for that: a tab
+ * that is left open keeps no session from idling out (04 §4.4).
+ */
 @Injectable()
 export class StandingRight {
   constructor(
@@ -25,9 +28,8 @@ export class StandingRight {
   }
 
   #again(request: Request, principal: Principal): Promise<Principal> {
-    const { correlationId, sourceIp, userAgent, path } = contextOf(request);
     const { surface, workspace } = principal;
-    const facts = { correlationId, sourceIp, userAgent, surface, path: path.path, method: request.method };
+    const facts = { ...factsOf(request, surface), standing: true };
     const key = presentedKey(request);
     if (key !== undefined) return this.authenticator.authenticateKey(key, facts);
     const session = this.cookies.session(request) ?? '';

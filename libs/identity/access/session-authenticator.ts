@@ -47,7 +47,7 @@ export class SessionAuthenticator {
 
     const principal = sessionPrincipal(user, session, facts);
     const workspace = await this.#select(principal, user, facts.workspaceHeader, claims.activeWorkspaceId);
-    this.stamps.sessionSeen(session.id);
+    if (!facts.standing) this.stamps.sessionSeen(session.id);
     return workspace ? { ...principal, workspace } : principal;
   }
 

@@ -28,7 +28,7 @@ export const signInKeys = {
     default: 120,
     min: 0,
     max: 43_200,
-    about: 'Minutes without a request after which a session ends; 0 switches this off.',
+    about: 'Minutes without a request after which a session ends, and its open streams with it; 0 switches this off.',
   }),
   'datapipelines.auth.session.max-per-user': integer({
     default: 20,
