@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { register } from 'prom-client';
 
 import type { JsonObject } from '#libs/kernel';
 import { MemoryTransientStore } from '#libs/transient';
@@ -103,6 +104,25 @@ describe('pools that follow their rows, on two processes', () => {
     expect(await value(await there.access.lease('pg', { signal: NEVER, access: 'read' }), 'SELECT 2')).toBe('[2]');
     await busy.release();
     expect(await eventually(async () => (await sessions()) === 2)).toBe(true);
+  });
+
+  it('a connection still out when the ceiling passes is cut, and a scrape counts it', async () => {
+    const counted = async (): Promise<number> => {
+      const [, value] = /^datapipelines_datasource_pool_hard_closed_total (\d+)$/m.exec(await register.metrics()) ?? [];
+      return Number(value);
+    };
+    const before = await counted();
+    const hasty = await DatasourceBench.start(db, store, { DATAPIPELINES_DATASOURCES_RETIRE_CEILING_SECONDS: '1' });
+    await here.service.create(team.admin, body('first-Passw0rd'));
+    const held = await hasty.access.lease('pg', { signal: NEVER, access: 'read' });
+    const returned = await hasty.access.lease('pg', { signal: NEVER, access: 'read' });
+    expect(hasty.pools.retire('pg')).toBe(true);
+    await returned.release();
+    expect(await eventually(async () => (await counted()) > before)).toBe(true);
+    expect(await counted()).toBe(before + 1);
+    expect(await eventually(async () => (await sessions()) === 0)).toBe(true);
+    await held.release();
+    await hasty.stop();
   });
 
   it('a deleted datasource is not leased again, on either process', async () => {

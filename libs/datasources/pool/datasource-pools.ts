@@ -13,6 +13,7 @@ import type { Access } from '../drivers/driver.js';
 import { SourceFactory } from '../source-factory.js';
 import { poolView, POOL_KEYS, type PoolKey } from '../properties/hikari.js';
 import { LeasePool, PoolRetired, type PoolLimits } from './lease-pool.js';
+import { hardClosedCounter } from './pool-metrics.js';
 import { PooledLease } from './pooled-lease.js';
 import type { Scrubber } from './scrubber.js';
 
@@ -45,7 +46,7 @@ export class DatasourcePools implements OnApplicationShutdown {
   readonly #ceilingMs: number;
   readonly #unsubscribe: () => void;
   readonly #log: Logger;
-  #hardClosed = 0;
+  readonly #hardClosed = hardClosedCounter();
 
   constructor(
     private readonly db: Database,
@@ -62,11 +63,6 @@ export class DatasourcePools implements OnApplicationShutdown {
       if (kind === 'datasource') this.retire(id);
       else if (kind === 'all') void this.#reconcileLogged();
     });
-  }
-
-  /** Connections cut at the retirement ceiling since the process started; a metric. */
-  get hardClosed(): number {
-    return this.#hardClosed;
   }
 
   /**
@@ -182,7 +178,7 @@ export class DatasourcePools implements OnApplicationShutdown {
       const pool = new LeasePool(name, source, limits, {
         leaked: () => this.#log.warn('datasource.lease_held_long', { datasource: name }),
         hardClosed: (_name, connections) => {
-          this.#hardClosed += connections;
+          this.#hardClosed.inc(connections);
           this.#log.warn('datasource.pool_hard_closed', { datasource: name, connections });
         },
       });
