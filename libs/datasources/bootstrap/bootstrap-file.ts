@@ -71,35 +71,34 @@ function readEntry(entry: unknown, index: number, environment: Environment): Boo
   }
   if (entry['global'] !== undefined && entry['global'] !== true)
     throw new BootstrapRefused(`${where}: global can only be true.`);
-  const { grants, tables, import_manifest: manifest, namespace, only_tables: only, ...body } = entry;
-  if (grants !== undefined && !(Array.isArray(grants) && grants.every((name) => typeof name === 'string'))) {
+  const filled = fill(withoutBlanks(entry, environment), where, environment) as JsonObject;
+  const { grants, tables, import_manifest: manifest, namespace, only_tables: only, ...body } = filled;
+  if (grants !== undefined && !isListOfTexts(grants))
     throw new BootstrapRefused(`${where}: grants is a list of workspace names.`);
-  }
-  const filled = fill(withoutBlanks(body, environment), where, environment) as JsonObject;
-  const lake = declaredTables({ tables, manifest, namespace, only }, entry['dialect'], where);
+  // Of the entry as it is written: what a variable held is no longer seen in the filled one.
   const secret = isRecord(entry['credential']) ? entry['credential']['secret'] : entry['password'];
   return {
-    name: typeof filled['name'] === 'string' ? filled['name'] : '',
-    body: { ...filled, global: true },
-    grants: grants === undefined ? null : (grants as string[]),
-    lake: lake && { ...lake, body: fill(lake.body, where, environment) as JsonObject },
+    name: typeof body['name'] === 'string' ? body['name'] : '',
+    body: { ...body, global: true },
+    grants: grants ?? null,
+    lake: declaredTables({ tables, manifest, namespace, only }, body['dialect'], where),
     secretVariables: typeof secret === 'string' ? [...secret.matchAll(PLACEHOLDER)].map(([, name]) => name ?? '') : [],
   };
 }
 
 interface TablesGiven {
-  tables: unknown;
-  manifest: unknown;
-  namespace: unknown;
-  only: unknown;
+  tables: JsonValue | undefined;
+  manifest: JsonValue | undefined;
+  namespace: JsonValue | undefined;
+  only: JsonValue | undefined;
 }
 
 /** `tables`, or `import_manifest` with its qualifiers; of a lake only. @throws BootstrapRefused */
 function declaredTables(
   { tables, manifest, namespace, only }: TablesGiven,
-  dialect: unknown,
+  dialect: JsonValue | undefined,
   where: string,
-): { body: Record<string, unknown>; only: string[] | null } | null {
+): LakeDeclaration | null {
   const refuse = (why: string): BootstrapRefused => new BootstrapRefused(`${where}: ${why}`);
   if ([tables, manifest, namespace, only].every((given) => given === undefined)) return null;
   if (dialect !== 'LAKE') throw refuse('tables and import_manifest belong to the dialect LAKE.');

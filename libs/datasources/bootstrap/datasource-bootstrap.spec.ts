@@ -70,6 +70,21 @@ describe('a lake in the datasources file', () => {
     expect(read('readonly: true')?.lake).toBeNull();
   });
 
+  it('is judged by what the environment makes of it: dialect, grants and the tables wanted too', () => {
+    const text = `datasources: [{name: "\${N}", credential: {kind: none}, dialect: "\${D}", grants: ["\${TEAM}"],
+      import_manifest: "\${AT}/m", namespace: "\${NS}", only_tables: ["t_\${T}"]}]`;
+    const environment = { N: 'a', D: 'LAKE', TEAM: 'blue', AT: 'https://x', NS: 'n', T: 'one' };
+    expect(readBootstrapFile(text, environment)[0]).toMatchObject({
+      name: 'a',
+      grants: ['blue'],
+      lake: { body: { manifest_url: 'https://x/m', namespace: 'n' }, only: ['t_one'] },
+    });
+    expect(() => readBootstrapFile(text, { ...environment, D: 'DUCKDB' })).toThrow(/dialect LAKE/);
+    for (const missing of ['N', 'D', 'TEAM', 'AT', 'NS', 'T']) {
+      expect(() => readBootstrapFile(text, { ...environment, [missing]: undefined })).toThrow(`no ${missing}.`);
+    }
+  });
+
   it('drops an option that is one placeholder for nothing, and no other', () => {
     const options = 'properties: {dialect: {endpoint: "${ENDPOINT}", region: "r${EMPTY}", threads: "2"}}';
     expect(read(options, { ENDPOINT: '', EMPTY: '' })?.body['properties']).toEqual({
