@@ -44,6 +44,11 @@ describe('appending', () => {
     expect(implicit?.details).toMatchObject({ acting_via: 'super_admin', workspace: 'w' });
   });
 
+  it('never writes where the actor was over what the act was about', async () => {
+    await audit.append(db.database, actor, 'datasource.granted', { datasource: 'd', workspace: 'granted' });
+    expect((await rows())[0]?.details).toMatchObject({ datasource: 'd', workspace: 'granted' });
+  });
+
   it('fails the act when a row cannot be written: no row, no act', async () => {
     const act = db.database.transaction(async (tx) => {
       await tx.execute(`INSERT INTO workspaces (name, display_name) VALUES ('made', 'Made')`);

@@ -23,7 +23,8 @@ export interface AuditActor {
 export class AuditLog {
   /**
    * Adds the common details: `correlation_id`, `workspace_id` and `workspace` when the actor is in one, and
-   * `acting_via` when a super admin acts there without a membership.
+   * `acting_via` when a super admin acts there without a membership. A detail of the event's own stands before a common
+   * one of its name: what the act was about is never overwritten by where its actor was.
    *
    * @throws TypeError when the event, a detail key or a secret-like key is not admitted; the transaction then fails
    */
@@ -59,7 +60,7 @@ export function auditEntry<E extends AuditEventName>(
     keyId: actor.keyId ?? null,
     sourceIp: inetOf(actor.sourceIp),
     userAgent: actor.userAgent === undefined ? null : auditText(actor.userAgent, MAX_USER_AGENT_BYTES),
-    detailsJson: JSON.stringify({ ...admittedDetails(event, details), ...commonDetails(actor) }),
+    detailsJson: JSON.stringify({ ...commonDetails(actor), ...admittedDetails(event, details) }),
   };
 }
 

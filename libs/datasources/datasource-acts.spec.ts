@@ -224,6 +224,17 @@ describe('who does what to a datasource', () => {
     ]);
   });
 
+  it('records a grant in the workspace that was granted, not in the one its actor happened to be in', async () => {
+    await scene.bench.service.create(scene.team.admin, scene.body());
+    await scene.bench.service.grant(scene.team.root, 'pg-prod', 'others');
+    await scene.bench.service.revoke(scene.team.root, 'pg-prod', 'others');
+    const granted = { workspace: 'others', workspace_id: scene.others.workspaceId, acting_via: 'super_admin' };
+    expect((await scene.team.audit()).slice(1)).toMatchObject([
+      ['datasource.granted', granted],
+      ['datasource.revoked', granted],
+    ]);
+  });
+
   describe('connection test', () => {
     it('answers 200 either way, remembers the outcome and leaves updated_at alone', async () => {
       const { username, secret } = loginOf(scene.targetUrl);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
-import { AuditLog } from '#libs/audit';
-import { authoriseInstance } from '#libs/identity';
+import { AuditLog, type AuditActor } from '#libs/audit';
+import { authoriseInstance, WorkspaceDirectory } from '#libs/identity';
 import { PenstockError, toWireStamp, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 
@@ -22,6 +22,7 @@ export class DatasourceGrants {
     private readonly datasources: DatasourceRepository,
     private readonly rows: GrantRepository,
     private readonly audit: AuditLog,
+    private readonly directory: WorkspaceDirectory,
   ) {}
 
   async list(principal: Principal, name: string): Promise<GrantView[]> {
@@ -38,9 +39,10 @@ export class DatasourceGrants {
   ): Promise<{ datasource: string; workspace: string; granted: true }> {
     await this.#present(principal, name);
     const workspaceId = await this.#workspaceId(workspace);
+    const actor = await this.#actorIn(principal, { id: workspaceId, name: workspace });
     await this.db.transaction(async (tx) => {
       const added = await this.rows.grant(tx, name, workspaceId, principal.userId);
-      await this.audit.append(tx, principal, 'datasource.granted', {
+      await this.audit.append(tx, actor, 'datasource.granted', {
         datasource: name,
         workspace,
         already_granted: !added,
@@ -52,9 +54,10 @@ export class DatasourceGrants {
   async revoke(principal: Principal, name: string, workspace: string): Promise<void> {
     await this.#present(principal, name);
     const workspaceId = await this.#workspaceId(workspace);
+    const actor = await this.#actorIn(principal, { id: workspaceId, name: workspace });
     await this.db.transaction(async (tx) => {
       const removed = await this.rows.revoke(tx, name, workspaceId);
-      await this.audit.append(tx, principal, 'datasource.revoked', { datasource: name, workspace, had_grant: removed });
+      await this.audit.append(tx, actor, 'datasource.revoked', { datasource: name, workspace, had_grant: removed });
     });
   }
 
@@ -62,6 +65,13 @@ export class DatasourceGrants {
     authoriseInstance(principal, 'datasource.grant');
     if (!(await this.datasources.live(this.db, name)))
       throw new PenstockError('datasource.not_found', { details: { datasource: name } });
+  }
+
+  /** The act is one in the workspace whose sight it changes, wherever its actor was: there its row is looked for. */
+  async #actorIn(principal: Principal, workspace: { id: string; name: string }): Promise<AuditActor> {
+    const held = await this.directory.membershipsOf(principal.userId);
+    const implicit = !held.some(({ workspaceId }) => workspaceId === workspace.id);
+    return { ...principal, workspace: { ...workspace, implicit } };
   }
 
   async #workspaceId(name: string): Promise<string> {

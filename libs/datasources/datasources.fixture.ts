@@ -9,7 +9,7 @@ import {
   type Principal,
   type Scope,
 } from '#libs/kernel';
-import type { SystemActor } from '#libs/identity';
+import type { SystemActor, WorkspaceDirectory } from '#libs/identity';
 import type { Database, Queryable } from '#libs/persistence';
 import { InvalidationBus, type TransientStore } from '#libs/transient';
 
@@ -98,7 +98,9 @@ export class DatasourceBench {
     ));
     this.pools = new DatasourcePools(database, this.repository, sources, this.bus, observer, this.config, logger);
     const ownership = new DatasourceOwnership(database, this.repository, grants, drivers, this.config);
-    const grantActs = new DatasourceGrants(database, this.repository, grants, audit);
+    // The super admins of the scene are members of nothing.
+    const directory = { membershipsOf: () => Promise.resolve([]) } as unknown as WorkspaceDirectory;
+    const grantActs = new DatasourceGrants(database, this.repository, grants, audit, directory);
     const test = new ConnectionTest(database, this.repository, drivers, sources, audit);
     this.service = new DatasourceService(
       database,
