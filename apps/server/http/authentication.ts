@@ -30,12 +30,7 @@ export function forgedSignIn({ csrf, csrfCookie, limiter }: AuthenticationParts)
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const { path, sourceIp } = contextOf(request);
     if (path.class !== 'login' || SAFE.has(request.method)) return next();
-    try {
-      await csrf.require(request, await csrfCookie.ownerOf(request));
-    } catch (error) {
-      if (isPenstockError(error)) await limiter.spendFailure(sourceIp, response);
-      throw error;
-    }
+    await csrf.require(request, await csrfCookie.ownerOf(request), () => limiter.spendFailure(sourceIp, response));
     next();
   };
 }
@@ -49,7 +44,9 @@ export function authentication(parts: AuthenticationParts) {
     const context = contextOf(request);
     if (isPublic(context.path.class)) return next();
     // No cookie counts there, so there is no token to ask for; a page of somebody else's is refused all the same.
-    if (context.path.class === 'mcp') await parts.csrf.requireOrigin(request);
+    if (context.path.class === 'mcp') {
+      await parts.csrf.requireOrigin(request, () => parts.limiter.spendFailure(context.sourceIp, response));
+    }
     try {
       context.principal = await identify(parts, request, response, context);
     } catch (error) {

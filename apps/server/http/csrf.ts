@@ -4,6 +4,9 @@ import { PenstockError } from '#libs/kernel';
 import type { Cookies } from './cookies.js';
 import { contextOf } from './request-context.js';
 
+/** Spends a budget. @throws when none is left */
+type Charge = () => Promise<void>;
+
 /**
  * Proof that a state change with a cookie was meant by our own page (04 §9.2): the header repeats the cookie, the
  * cookie was made for this session, and `Origin`, if sent, is ours.
@@ -20,27 +23,29 @@ export class CsrfCheck {
   ) {}
 
   /**
-   * `sessionId` is `anon` before sign-in.
+   * `sessionId` is `anon` before sign-in. `charge` makes a stranger pay for the refusal, and comes before its row: whoever
+   * is over his budget is told so and leaves none.
    *
-   * @throws `auth.csrf.invalid` with `reason` `missing`, `mismatch` or `origin`; audited
+   * @throws `auth.csrf.invalid` with `reason` `missing`, `mismatch` or `origin`; audited. What `charge` throws, unaudited
    */
-  async require(request: Request, sessionId: string): Promise<void> {
+  async require(request: Request, sessionId: string, charge?: Charge): Promise<void> {
     const reason = this.#defect(request, sessionId);
-    if (reason !== undefined) await this.#refuse(request, reason);
+    if (reason !== undefined) await this.#refuse(request, reason, charge);
   }
 
   /**
    * Where cookies are never read: `Origin`, if sent, is ours or one that CORS allows (06 §12).
    *
-   * @throws `auth.csrf.invalid` with `reason: origin`; audited
+   * @throws `auth.csrf.invalid` with `reason: origin`; audited. What `charge` throws, unaudited
    */
-  async requireOrigin(request: Request): Promise<void> {
+  async requireOrigin(request: Request, charge: Charge): Promise<void> {
     const origin = request.get('Origin');
     if (origin === undefined || this.allowedOrigins.has(origin)) return;
-    if (!this.#isOurs(origin, request.get('Host'))) await this.#refuse(request, 'origin');
+    if (!this.#isOurs(origin, request.get('Host'))) await this.#refuse(request, 'origin', charge);
   }
 
-  async #refuse(request: Request, reason: 'missing' | 'mismatch' | 'origin'): Promise<never> {
+  async #refuse(request: Request, reason: 'missing' | 'mismatch' | 'origin', charge?: Charge): Promise<never> {
+    await charge?.();
     const { principal, correlationId, sourceIp, userAgent, path } = contextOf(request);
     await this.trail.csrfRejected(principal ?? { correlationId, sourceIp, userAgent }, path.path, reason);
     throw new PenstockError('auth.csrf.invalid', { details: { reason } });

@@ -96,8 +96,9 @@ export class AccessTrail {
     );
   }
 
+  /** Of strangers the flood is that of their network, which has addresses without end. */
   async csrfRejected(actor: AuditActor, path: string | undefined, reason: string): Promise<void> {
-    await this.#limited(actor.userId ?? actor.sourceIp ?? 'unknown', () =>
+    await this.#limited(actor.userId ?? addressBlock(actor.sourceIp ?? 'unknown'), () =>
       this.observer.observe(actor, 'auth.csrf.rejected', { path, reason }),
     );
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { identityInstance } from '../../../test/fixtures/identity.js';
 import { codeOf, keyScene } from '../../../test/fixtures/key-scene.js';
+import { newId } from '#libs/kernel';
 import { mintKey } from '../keys/key-format.js';
 import { AccessTrail } from './access-trail.js';
 import { Admission } from './admission.js';
@@ -48,5 +49,17 @@ describe('a flood of wrong keys', () => {
   it('counts keys that nobody has by the address they come from: there are as many as an attacker likes', async () => {
     for (let n = 0; n < 70; n++) await codeOf(scene.present(mintKey().key));
     expect(await scene.auditOf('auth.api_key.rejected')).toHaveLength(60);
+  });
+});
+
+describe('a flood of forged requests', () => {
+  it('is counted by network: whoever owns one has more addresses than the trail has room for rows', async () => {
+    const trail = scene.instance.get(AccessTrail);
+    const forge = (sourceIp: string) => trail.csrfRejected({ correlationId: newId(), sourceIp }, '/login', 'missing');
+    for (let n = 0; n < 70; n++) await forge(`2001:db8:0:1::${n.toString(16)}`);
+    expect(await scene.auditOf('auth.csrf.rejected')).toHaveLength(60);
+    expect(trail.denialsLeftOut).toBe(10);
+    await forge('2001:db8:0:2::1');
+    expect(await scene.auditOf('auth.csrf.rejected')).toHaveLength(61);
   });
 });
