@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 
 import { S3_LOGIN, S3Server } from '../../test/fixtures/s3-server.js';
 import { lakeScene, refusal } from './lake.fixture.js';
@@ -117,6 +118,22 @@ describe('a lake on S3', () => {
     expect((await refusal(register('big', 's3://bucket/big/'))).details['reason']).toMatch(/larger than 3000 bytes/);
     expect((await refusal(register('none', 's3://bucket/none/'))).details['reason']).toMatch(/No object/);
     expect((await refusal(register('key', 's3://bucket/t/a.parquet/..x/'))).code).toBe('datasource.validation.lake_location_invalid');
+  }); // prettier-ignore
+
+  it('judges the footer of every copy: one file of another writer would give wrong values beside right ones', async () => {
+    const column = { name: 'town', type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL' } as const;
+    const made = (converted: object): Buffer => Buffer.from(parquetWriteBuffer({
+      schema: [{ name: 'root', num_children: 1 }, { ...column, ...converted, logical_type: { type: 'STRING' } }],
+      columnData: [{ name: 'town', data: ['Zürich'].map((town) => Buffer.from(town)) }],
+    }));
+    s3.objects.set('bucket/t/a.parquet', made({ converted_type: 'UTF8' }));
+    await register('t', 's3://bucket/t/');
+    expect(await scene.bench.read('lake', 'SELECT town FROM t')).toEqual([['Zürich']]);
+    s3.objects.set('bucket/t/b.parquet', made({}));
+    const reason = /In the file "t\/b\.parquet" the column "town" is a String by its logical type alone/;
+    expect((await refusal(register('again', 's3://bucket/t/*.parquet'))).details['reason']).toMatch(reason);
+    const broken = await refusal((await scene.another()).read('lake', 'SELECT town FROM t'));
+    expect([broken.code, broken.details['last_error']]).toEqual(['datasource.lake.table_unavailable', expect.stringMatching(reason)]);
   }); // prettier-ignore
 
   it('opens the copies of its tables and no others that lie beside them: those may be of other tables or credentials', async () => {

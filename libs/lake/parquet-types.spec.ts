@@ -276,6 +276,22 @@ describe('the values of a Parquet file', () => {
     await expect(register('newer')).rejects.toThrow(new RegExp(`"odd" is a ${named} by its logical type alone`));
   }); // prettier-ignore
 
+  it.each(['several/*.parquet', 'several/'])('are judged by every file of %s, because each has a footer of its own, and again when one is added', async (location) => {
+    mkdirSync(join(scene.folder, 'roots', 'several', 'year=2024'), { recursive: true });
+    const amount = { type: 'INT64', logical_type: { type: 'DECIMAL', precision: 9, scale: 2 } };
+    const place = location.endsWith('/') ? 'several/year=2024/' : 'several/';
+    written(`${place}a`, [[leaf('amount', '', { ...amount, converted_type: 'DECIMAL', precision: 9, scale: 2 }), [12345n]]]);
+    const table = { namespace: 'types', name: 'several', format: 'parquet', location: `file://${join(scene.folder, 'roots')}/${location}` };
+    await scene.bench.tables.register(scene.team.author, 'lake', table);
+    expect(await wireRows('SELECT amount FROM types.several')).toEqual([['123.45']]);
+    written(`${place}b`, [[leaf('amount', '', amount), [12345n]]]);
+    const reason = new RegExp(`In the file "${location.endsWith('/') ? 'year=2024/' : ''}b.parquet" the column "amount" is a Decimal by its logical type alone`);
+    await expect(scene.bench.tables.register(scene.team.author, 'lake', { ...table, name: 'again' })).rejects.toThrow(reason);
+    await expect((await scene.another()).read('lake', 'SELECT amount FROM types.several')).rejects.toThrow(reason);
+    const { tables } = await scene.bench.tables.list(scene.team.viewer, 'lake');
+    expect(tables.map(({ name, last_error }) => [name, last_error])).toEqual([['several', expect.stringMatching(reason)]]);
+  }); // prettier-ignore
+
   it('of nested types are JSON on the wire and reachable by their members', async () => {
     await engine.run(
       `COPY (SELECT * FROM (VALUES

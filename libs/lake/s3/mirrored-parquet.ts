@@ -23,14 +23,15 @@ export class MirroredParquet implements TableResolver {
     if (typeof parsed === 'string' || parsed.scheme !== 's3') throw new TableProblem('The location is no S3 location.');
     const objects = await this.#matching(parsed.bucket, treePattern(parsed.key), signal);
     const { paths, directories, release } = await this.copies.hold(parsed.bucket, objects, signal);
+    const files = `[${paths.map((path) => literal(plainPath(path))).join(', ')}]`;
+    const keys = new Map(paths.map((path, index) => [path, objects[index]?.key]));
     try {
-      await refuseUnseenTypes(paths[0] as string, surroundings);
+      await refuseUnseenTypes({ files, nameOf: (path) => keys.get(path) ?? path }, surroundings);
     } catch (error) {
       release();
       throw error;
     }
-    const files = paths.map((path) => literal(plainPath(path)));
-    return { ...parquetScan(`[${files.join(', ')}]`, { directories, paths: [] }), release };
+    return { ...parquetScan(files, { directories, paths: [] }), release };
   }
 
   /** Counts and sizes are judged while listing, before a byte is copied. */

@@ -27,7 +27,9 @@ export class RemoteParquet implements TableResolver {
     const pattern = treePattern(parsed.key);
     const [first] = await matchingObjects(this.storage, bucket, pattern, this.limits.maxFiles, surroundings.signal);
     if (!first) throw new TableProblem('No object matches the location.');
-    await refuseUnseenTypes(`s3://${bucket}/${first.key}`, surroundings);
+    // Each further footer would be requests of its own, at every look.
+    const footer = literal(plainPath(`s3://${bucket}/${first.key}`));
+    await refuseUnseenTypes({ files: footer, nameOf: () => first.key }, surroundings);
     const { folder, plain } = fixedFolder(`/${pattern}`);
     const files = `s3://${bucket}/${pattern}`;
     const scan = plain

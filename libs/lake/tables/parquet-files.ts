@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises';
+import { basename } from 'node:path';
 
 import type { FileRoots } from '#libs/datasources';
 
@@ -31,19 +32,24 @@ export class ParquetFiles implements TableResolver {
     const { folder, plain } = fixedFolder(pattern);
     if (plain) {
       const file = await this.#real(pattern, pattern);
-      await refuseUnseenTypes(file, surroundings);
-      return parquetScan(literal(plainPath(file)), openablePaths([file]));
+      const files = literal(plainPath(file));
+      await refuseUnseenTypes({ files, nameOf: (path) => basename(path) }, surroundings);
+      return parquetScan(files, openablePaths([file]));
     }
     const real = await this.#real(folder, `${folder}/x`);
     const rest = pattern.slice(folder === '/' ? 1 : folder.length + 1);
     const { links } = await refuseCrowds(real, rest, this.maxFiles, signal);
     const inside = real === '/' ? '/' : `${real}/`;
     const files = literal(`${plainPath(inside)}${rest}`);
-    const found = await query(`SELECT file FROM glob(${files}) ORDER BY file LIMIT ${links ? this.maxFiles : 1}`);
-    const names = found.map(([file]) => file ?? '');
     // Before the walls stand the engine would follow a link anywhere, and show the columns of what it finds there.
-    if (links) await refuseLinksOut(inside, names);
-    if (names[0] !== undefined) await refuseUnseenTypes(names[0], surroundings);
+    if (links) {
+      const found = await query(`SELECT file FROM glob(${files}) LIMIT ${this.maxFiles}`);
+      await refuseLinksOut(
+        inside,
+        found.map(([file]) => file ?? ''),
+      );
+    }
+    await refuseUnseenTypes({ files, nameOf: (path) => path.slice(inside.length) }, surroundings);
     return parquetScan(files, { directories: [inside], paths: [] });
   }
 
