@@ -13,8 +13,8 @@ import { ServedVersions, type ServedVersion } from './served-versions.js';
 export interface ServeRequest {
   /** Raw URL path, below and with `/api/x`. */
   rawPath: string;
-  /** Decoded query pairs in order, repetitions kept. */
-  query: readonly (readonly [string, string])[];
+  /** Decoded query pairs in order, repetitions kept; undefined for bytes that are no text. */
+  query: readonly (readonly [string, string | undefined])[];
   resultTtlSeconds?: number;
   resultPageRows?: number;
 }
@@ -143,7 +143,7 @@ interface ServeLaunch {
   endpoint: PublishedEndpoint;
   trail: ServedTrail;
   /** Path variables by name, then the query; a name given in both counts as repeated. */
-  texts: readonly (readonly [string, string])[];
+  texts: readonly (readonly [string, string | undefined])[];
   request: ServeRequest;
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { ApiClient, type Answer, type CallOptions } from '../fixtures/api-client.js';
-import { oneNodePipeline } from '../fixtures/authoring.js';
+import { oneNodePipeline, releasedPipeline, releasedTemplate } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { BAD_INPUT, errorOf, expectEnvelope, expectRefusal } from '../fixtures/refusals.js';
@@ -414,6 +414,23 @@ describeWithProgram('redis-server', 'bad input at every door', (redis) => {
     expect([answer.body.correlation_id, answer.headers.get('DP-Correlation-Id')]).toEqual([own, own]);
   });
 
+  it('gives an endpoint no text that its caller did not send', async () => {
+    await releasedTemplate(author, { id: 'bad/input/city.sql', dialect: 'DUCKDB', body: 'SELECT :city AS city' });
+    const node = { id: 'a', type: 'DQL', source: 'tempdb', template: { id: 'bad/input/city.sql', version: 1 }, output: { target: 'caller' } };
+    await releasedPipeline(author, { name: 'bad/input/city', parameters: { city: { type: 'STRING', required: false } }, nodes: [node] });
+    await author.data('POST', '/api/v1/endpoints', { path: '/city', pipeline: 'bad/input/city' });
+    for (const value of ['%ff', '%ed%a0%80', '%', '%00', 'a%c3']) {
+      const answer = await author.call('GET', `/api/x/city?city=${value}`);
+      expectRefusal(value, answer, 400, 'endpoint.request.invalid');
+      const told = answer.body.error.details.errors.map(({ parameter, code }: Record<string, string>) => [parameter, code]);
+      expect([value, told]).toEqual([value, [['city', 'pipeline.execution.invalid_parameter_type']]]);
+    }
+    expectRefusal('name', await author.call('GET', '/api/x/city?%ff=1'), 400, 'endpoint.request.invalid');
+    for (const [query, city] of [['city=Z%C3%BCrich', 'Zürich'], ['city=New+York&', 'New York'], ['city=%EF%BF%BD', '\ufffd'], ['city', ''], ['', null]] as const) {
+      expect([query, (await author.call('GET', `/api/x/city?${query}`)).body.rows]).toEqual([query, [[city]]]);
+    }
+  }); // prettier-ignore
+
   it('matches the path of an endpoint byte by byte', async () => {
     await author.data('POST', '/api/v1/endpoints', { path: '/bad', pipeline: 'bad/input/one' });
     expect((await author.call('GET', '/api/x/bad')).status).toBe(200);
@@ -421,10 +438,15 @@ describeWithProgram('redis-server', 'bad input at every door', (redis) => {
       const answer = await author.call('GET', path);
       expectRefusal(path, answer, 404, 'endpoint.not_found');
     }
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
-      const answer = await author.call(method, '/api/x/nope');
-      expect([method, answer.status, answer.headers.get('Allow')]).toEqual([method, 405, 'GET']);
-      if (method !== 'HEAD') expectRefusal(method, answer, 405, 'endpoint.method_not_allowed');
+    // The verb comes first: no key, and no wrong one, changes the answer.
+    const callers = [author, new ApiClient(author.baseUrl), ApiClient.withKey(author.baseUrl, 'dp_nonsense')];
+    for (const caller of callers) {
+      expect((await caller.call('GET', '/api/x/nope')).status).toBe(caller === author ? 404 : 401);
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
+        const answer = await caller.call(method, '/api/x/nope');
+        expect([method, answer.status, answer.headers.get('Allow')]).toEqual([method, 405, 'GET']);
+        if (method !== 'HEAD') expectRefusal(method, answer, 405, 'endpoint.method_not_allowed');
+      }
     }
   });
 });

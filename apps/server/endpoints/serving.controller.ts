@@ -2,6 +2,7 @@ import { All, Controller, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EndpointServer } from '#libs/endpoints';
 import { Configuration, PenstockError, writeJson } from '#libs/kernel';
+import { queryPairs } from '../http/input.js';
 import { Operation } from '../http/operation.decorator.js';
 import { contextOf } from '../http/request-context.js';
 import { resultOptions } from '../http/result-options.js';
@@ -9,7 +10,10 @@ import { Describe, raw } from '../http/describe.decorator.js';
 import { RUN_FAILURES, codesBelow } from '../openapi/error-groups.js';
 import { endpointAccepted, endpointRows } from '../openapi/shapes/executions.js';
 
-/** `GET /api/x/**`: one handler for everything that is published; no route is made at run time (03 §7). */
+/**
+ * `GET /api/x/**`: one handler for everything that is published; no route is made at run time (03 §7). Other verbs were
+ * refused before the key was asked for.
+ */
 @Controller('/api/x')
 export class ServingController {
   readonly #baseUrl: string;
@@ -37,10 +41,6 @@ export class ServingController {
     ],
   })
   async serve(@Req() request: Request, @Res() response: Response): Promise<void> {
-    if (request.method !== 'GET') {
-      response.setHeader('Allow', 'GET');
-      throw new PenstockError('endpoint.method_not_allowed');
-    }
     const { path, principal } = contextOf(request);
     if (!principal) throw new PenstockError('auth.api_key.missing');
     if (!request.accepts('application/json')) {
@@ -50,7 +50,7 @@ export class ServingController {
     }
     const outcome = await this.endpoints.serve(principal, {
       rawPath: path.path,
-      query: [...new URLSearchParams(path.query)],
+      query: queryPairs(path.query),
       ...resultOptions(request),
     });
     response.setHeader('DP-Execution-Id', outcome.executionId);

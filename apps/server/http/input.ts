@@ -109,22 +109,30 @@ export function queryText(request: Request, name: string): string | undefined {
 
 /** Every value of a query parameter in order, strictly decoded: what is no text is refused, never mended. */
 export function queryValues(request: Request, name: string): string[] {
-  const { query } = contextOf(request).path;
-  return query.split('&').flatMap((pair) => {
-    const mark = pair.indexOf('=');
-    const key = mark < 0 ? pair : pair.slice(0, mark);
-    if (decoded(key) !== name) return [];
-    const value = decoded(mark < 0 ? '' : pair.slice(mark + 1));
-    if (value === undefined || value.includes('\u0000')) {
-      refuseQuery(name, 'field', `“${name}” is no text: percent-encode it as UTF-8, without U+0000.`);
-    }
-    return [value];
-  });
+  return queryPairs(contextOf(request).path.query)
+    .filter(([key]) => key === name)
+    .map(
+      ([, value]) =>
+        value ?? refuseQuery(name, 'field', `“${name}” is no text: percent-encode it as UTF-8, without U+0000.`),
+    );
+}
+
+/** The pairs of a raw query in order, repetitions kept. A name that is no text keeps its spelling; such a value is undefined. */
+export function queryPairs(query: string): [name: string, value: string | undefined][] {
+  return query
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const mark = pair.indexOf('=');
+      const name = mark < 0 ? pair : pair.slice(0, mark);
+      return [decoded(name) ?? name, decoded(mark < 0 ? '' : pair.slice(mark + 1))];
+    });
 }
 
 function decoded(part: string): string | undefined {
   try {
-    return decodeURIComponent(part.replaceAll('+', ' '));
+    const text = decodeURIComponent(part.replaceAll('+', ' '));
+    return text.includes('\u0000') ? undefined : text;
   } catch (error) {
     if (error instanceof URIError) return undefined;
     throw error;

@@ -43,11 +43,12 @@ export function bindParameters(document: Declared, supplied: JsonValue | undefin
 
 /**
  * Binds the query of a published endpoint: text for every type. An unknown name, or one that comes twice, is refused
- * here (contract 03 §7); an empty text is a value, not an absence.
+ * here (contract 03 §7); an empty text is a value, not an absence. Undefined stands for bytes that are no text: refused,
+ * never mended.
  */
 export function bindTextParameters(
   document: Declared,
-  entries: readonly (readonly [string, string])[],
+  entries: readonly (readonly [string, string | undefined])[],
 ): BoundParameters {
   const texts = new Map<string, string>();
   const failures: Failure[] = [];
@@ -68,6 +69,12 @@ export function bindTextParameters(
       );
     } else if (texts.has(name)) {
       complain('endpoint.request.parameter_repeated', name, `The parameter "${name}" was given more than once.`);
+    } else if (text === undefined) {
+      complain(
+        'pipeline.execution.invalid_parameter_type',
+        name,
+        `The value of "${name}" is no text: percent-encode it as UTF-8, without U+0000.`,
+      );
     } else if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
       complain(
         'endpoint.request.value_too_large',
