@@ -52,7 +52,7 @@ export function authentication(parts: AuthenticationParts) {
     } catch (error) {
       if (isPenstockError(error)) await parts.limiter.spendFailure(context.sourceIp, response);
       if (isUnknown(error) && isNavigation(request)) return redirectToSignIn(request, response);
-      throw error;
+      throw context.path.class === 'endpoint' ? asEndpointRefusal(error) : error;
     }
     next();
   };
@@ -99,6 +99,12 @@ async function identifySession(
   const { principal } = context;
   if (!SAFE.has(request.method)) await parts.csrf.require(request, principal.sessionId ?? 'anon');
   return principal;
+}
+
+/** What an inactive workspace publishes is not there, for its own keys as for everybody (03 §7, 04 §7). */
+function asEndpointRefusal(error: unknown): unknown {
+  const inactive = isPenstockError(error) && error.code === 'auth.key_workspace_inactive';
+  return inactive ? new PenstockError('endpoint.not_found', { cause: error }) : error;
 }
 
 function isUnknown(error: unknown): boolean {
