@@ -24,16 +24,26 @@ export class LakeAccess {
   }
 
   /**
-   * For authors of the owner; an instance datasource is the super admins' affair. Not granted is the same as absent,
-   * granted and another's is a missing role.
+   * For authors of the owner; an instance datasource is the super admins' affair. Not granted is the same as absent;
+   * granted and another workspace's is a missing role, for super admins too: they act in the workspace that owns it.
+   *
+   * @throws 404 `datasource.not_found`; 403 `auth.role_required`, `auth.session.required`; 400 `lake_dialect_required`
    */
   async writable(principal: Principal, name: string): Promise<DatasourceRecord> {
     const workspace = authorise(principal, 'lake_table.manage');
     const record = await this.access.live(workspace.id, name);
     if (!record) throw new PenstockError('datasource.not_found', { details: { datasource: name } });
-    if (record.ownerWorkspaceId !== workspace.id) authoriseInstance(principal, 'datasource.manage_instance');
+    if (record.ownerWorkspaceId === null) authoriseInstance(principal, 'datasource.manage_instance');
+    else if (record.ownerWorkspaceId !== workspace.id) refuseForeign(workspace.name);
     return asLake(record);
   }
+}
+
+function refuseForeign(workspace: string): never {
+  throw new PenstockError('auth.role_required', {
+    message: 'The tables of this lake are changed by authors of the workspace that owns it; others read them.',
+    details: { operation: 'lake_table.manage', required: 'author', held: [], workspace },
+  });
 }
 
 function asLake(record: DatasourceRecord): DatasourceRecord {

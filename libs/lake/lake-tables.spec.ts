@@ -123,6 +123,61 @@ describe('registering a lake table', () => {
     expect((await refusal(scene.bench.tables.register(scene.team.author, 'plain', body))).code).toBe('datasource.validation.lake_dialect_required');
   }); // prettier-ignore
 
+  it('is for authors of the owner: a grant does not make a super admin of another workspace one of them', async () => {
+    const { tables, imports } = scene.bench;
+    const body = parquet('orders', location('orders.parquet'));
+    await scene.bench.service.grant(scene.team.root, 'lake', 'others');
+    await tables.register(scene.team.root, 'lake', body);
+    const list = {
+      namespace: 'more',
+      tables: [{ name: 'b', format: 'parquet', location: location('orders.parquet') }],
+    };
+    for (const who of [scene.others.root, scene.others.author, scene.others.key('author')])
+      for (const act of [
+        () => tables.register(who, 'lake', { ...body, name: 'other' }),
+        () => imports.import(who, 'lake', list),
+        () => tables.unregister(who, 'lake', { namespace: 'sales', table: 'orders' }),
+      ])
+        expect((await refusal(act())).code).toBe('auth.role_required');
+    expect((await tables.list(scene.others.root, 'lake')).tables.map(({ name }) => name)).toEqual(['orders']);
+  });
+
+  it('of an instance lake is for super admins in a session: no author, no administrator, no key of theirs', async () => {
+    const { service, tables } = scene.bench;
+    const body = parquet('orders', location('orders.parquet'));
+    const lake = { display_name: 'Everyone', dialect: 'LAKE', jdbc_url: 'jdbc:duckdb:', global: true };
+    await service.create(scene.team.root, { name: 'everyone', ...lake });
+    await service.grant(scene.team.root, 'everyone', 'team');
+    const { team } = scene;
+    const rootKey = { ...team.key('author'), superAdmin: true, workspace: team.root.workspace! };
+    for (const [who, code] of [
+      [team.author, 'auth.role_required'],
+      [team.admin, 'auth.role_required'],
+      [team.key('author'), 'auth.session.required'],
+      [rootKey, 'auth.session.required'],
+    ] as const) {
+      expect((await refusal(tables.register(who, 'everyone', body))).code).toBe(code);
+      const gone = tables.unregister(who, 'everyone', { namespace: 'sales', table: 'orders' });
+      expect((await refusal(gone)).code).toBe(code);
+    }
+    await tables.register(team.root, 'everyone', body);
+    expect(await scene.bench.read('everyone', 'SELECT count(*) FROM sales.orders')).toEqual([[3n]]);
+    await tables.unregister(team.root, 'everyone', { namespace: 'sales', table: 'orders' });
+    expect((await tables.list(team.viewer, 'everyone')).count).toBe(0);
+  });
+
+  it('is all that is written of a lake: a session taken for writing refuses every statement and every row', async () => {
+    await scene.bench.tables.register(scene.team.author, 'lake', parquet('orders', location('orders.parquet')));
+    const { signal } = new AbortController();
+    const lease = await scene.bench.datasources.pools.lease('lake', 'write', signal);
+    const refused = { code: 'pipeline.node.datasource_readonly' };
+    for (const sql of ['CREATE TABLE kept (a INT)', 'INSERT INTO orders VALUES (9, NULL)', `COPY orders TO '${root('out.parquet')}'`])
+      await expect(lease.execute({ sql, values: [] }, { signal })).rejects.toMatchObject(refused);
+    await expect(lease.beginWrite({ table: 't', mode: 'append', columns: [], batchRows: 1 }, { signal })).rejects.toMatchObject(refused);
+    await lease.release();
+    expect(readdirSync(root())).toEqual(['orders.parquet']);
+  }); // prettier-ignore
+
   it('removes a table, on every instance at once, and says when there is none', async () => {
     const other = await scene.another();
     await scene.bench.tables.register(scene.team.author, 'lake', parquet('orders', location('orders.parquet')));
