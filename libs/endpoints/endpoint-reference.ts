@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { ResultShapes, type WireColumn } from '#libs/executions';
 import { authorise } from '#libs/identity';
-import type { Principal } from '#libs/kernel';
+import { Configuration, type Principal } from '#libs/kernel';
 import { PipelineCatalog, type ParameterDeclaration } from '#libs/pipelines';
 import type { EndpointView } from './endpoint-views.js';
 import { EndpointService } from './endpoint.service.js';
+import { isServable } from './served-versions.js';
 
 /** What a caller of one endpoint has to know. */
 export interface EndpointContract {
@@ -23,13 +24,15 @@ export class EndpointReference {
     private readonly endpoints: EndpointService,
     private readonly pipelines: PipelineCatalog,
     private readonly shapes: ResultShapes,
+    private readonly configuration: Configuration,
   ) {}
 
   /** @throws `endpoint.not_found` */
   async describe(principal: Principal, path: string): Promise<EndpointContract> {
     const workspace = authorise(principal, 'endpoint.read');
     const endpoint = await this.endpoints.read(principal, path);
-    const served = await this.pipelines.released(workspace.id, endpoint.pipeline_id);
+    const current = await this.pipelines.released(workspace.id, endpoint.pipeline_id);
+    const served = current && isServable(current, this.configuration) ? current : undefined;
     return {
       endpoint,
       version: served?.version,

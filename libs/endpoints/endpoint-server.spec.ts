@@ -7,7 +7,7 @@ import {
   type LaunchRequest,
   type TerminalOutcome,
 } from '#libs/executions';
-import { PenstockError, SilentLogger, type Principal } from '#libs/kernel';
+import { loadConfiguration, PenstockError, SilentLogger, type Principal } from '#libs/kernel';
 import type { Database } from '#libs/persistence';
 import type { PipelineCatalog, ReadOnlyPipelines } from '#libs/pipelines';
 import type { EndpointRegistry } from './endpoint-registry.js';
@@ -54,7 +54,15 @@ const documentWith = (...names: string[]) => ({
   nodes: [{ id: 'n', type: 'DQL' }],
 });
 
-function scene(launch: Launch, rows: () => Promise<string> = async () => '{}') {
+/** Where authors work, and where only what was released elsewhere arrives. */
+const DEVELOPED = {};
+const RECEIVING = { DATAPIPELINES_DEPLOYMENT_AUTHORING_ENABLED: 'false' };
+
+function scene(
+  launch: Launch,
+  rows: () => Promise<string> = async () => '{}',
+  environment: Record<string, string> = DEVELOPED,
+) {
   const outcomes: string[] = [];
   const journal = new AuditJournal({
     execute: (_sql: string, values: readonly unknown[]) => {
@@ -73,7 +81,11 @@ function scene(launch: Launch, rows: () => Promise<string> = async () => '{}') {
   const requests: LaunchRequest[] = [];
   const server = new EndpointServer(
     registry,
-    new ServedVersions(catalog, { judge: () => Promise.resolve({ ok: true }) } as unknown as ReadOnlyPipelines),
+    new ServedVersions(
+      catalog,
+      { judge: () => Promise.resolve({ ok: true }) } as unknown as ReadOnlyPipelines,
+      loadConfiguration(environment),
+    ),
     {
       launch: (_principal: Principal, request: LaunchRequest) => {
         requests.push(request);
@@ -179,14 +191,29 @@ describe('the version of a served call', () => {
     expect(world.outcomes).toEqual(['started', 'completed', 'started', 'completed', 'started', 'completed']);
   });
 
-  it('is not released any more: 503, and nothing of the old one runs', async () => {
-    const world = scene((request, committed) =>
-      request.remembered ? undefined : ends({ status: 'SUCCESS' })(request, committed),
-    );
+  const onlyFresh: Launch = (request, committed) =>
+    request.remembered ? undefined : ends({ status: 'SUCCESS' })(request, committed);
+
+  it('is not released any more: 503 where nothing is developed, and nothing of the old one runs', async () => {
+    const world = scene(onlyFresh, undefined, RECEIVING);
     expect(await world.call()).toBe('data');
-    world.current.status = 'DRAFT';
-    expect(await world.call()).toBe('endpoint.pipeline_not_released');
+    for (const status of ['DRAFT', 'DISCARDED']) {
+      world.current.status = status;
+      expect(await world.call()).toBe('endpoint.pipeline_not_released');
+    }
     expect(world.outcomes).toEqual(['started', 'completed']);
+  });
+
+  it('is the draft that the pointer names where pipelines are developed, read anew at each call', async () => {
+    const world = scene(onlyFresh, undefined, DEVELOPED);
+    world.current.status = 'DRAFT';
+    expect(await world.call()).toBe('data');
+    world.current.document = documentWith('city');
+    expect(await world.call()).toBe('endpoint.request.invalid');
+    expect(await world.call([['city', 'Ulm']])).toBe('data');
+    expect([world.reads(), world.requests.map(({ remembered }) => remembered)]).toEqual([3, [false, false]]);
+    world.current.status = 'DISCARDED';
+    expect(await world.call()).toBe('endpoint.pipeline_not_released');
   });
 
   it('judges the parameters: those of a version that is gone refuse nobody', async () => {

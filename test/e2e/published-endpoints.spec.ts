@@ -87,11 +87,17 @@ describeWithProgram('redis-server', 'published endpoints on two servers', (redis
     const draft = await deployment.author.data('PUT', `/api/v1/pipelines/${served}`, document, {
       headers: { 'If-Match': body_hash },
     });
-    // A draft changes nothing for those who call.
+    // A draft changes nothing for those who call, unless the pointer is made to name it, as it may be where one develops.
     expect(await everywhere('/api/x/rows')).toEqual([
       [200, 1],
       [200, 1],
     ]);
+    await switchTo(2);
+    expect(await everywhere('/api/x/rows?city=Ulm')).toEqual([
+      [200, 2],
+      [200, 2],
+    ]);
+    await switchTo(1);
     await deployment.author.data('POST', `/api/v1/pipelines/${served}/release`, undefined, {
       headers: { 'If-Match': draft.body_hash },
     });
