@@ -1,3 +1,4 @@
+import { FOOTER_COLUMNS, readFooters, type FooterNode } from '../tables/footer-node.js';
 import { literal, plainPath, TableProblem, type ScanSurroundings } from '../tables/table-scan.js';
 import type { NameMapping } from './table-metadata.js';
 
@@ -17,55 +18,17 @@ export interface DataFile {
   fields: readonly FileField[];
 }
 
-interface FooterNode {
-  name: string;
-  id: number | null;
-  type: string | null;
-  kind: string;
-  repeated: boolean;
-  children: FooterNode[];
-}
-
 /** Reads the fields of every file from its footer. A file may be named twice. */
 export async function readDataFiles(paths: readonly string[], { query }: ScanSurroundings): Promise<DataFile[]> {
   if (paths.length === 0) return [];
   const list = [...new Set(paths)].map((path) => literal(plainPath(path))).join(', ');
-  const rows = await query(
-    `SELECT file_name, name, field_id, duckdb_type, num_children, repetition_type, coalesce(converted_type, logical_type, '')
-       FROM parquet_schema([${list}]) ORDER BY file_name, column_id`,
-  );
-  const files = new Map<string, DataFile>();
-  for (let at = 0; at < rows.length;) {
-    const path = rows[at]?.[0] ?? '';
-    const { node, next } = readNode(rows, at, path);
-    files.set(path, { path, fields: node.children.map((child) => fieldOf(child)) });
-    at = next;
-  }
+  const rows = await query(`SELECT ${FOOTER_COLUMNS} FROM parquet_schema([${list}]) ORDER BY file_name, column_id`);
+  const footers = readFooters(rows);
   return paths.map((path) => {
-    const file = files.get(path);
-    if (!file) throw new TableProblem('A data file has no footer that can be read.');
-    return file;
+    const footer = footers.get(path);
+    if (!footer) throw new TableProblem('A data file has no footer that can be read.');
+    return { path, fields: footer.children.map((child) => fieldOf(child)) };
   });
-}
-
-function readNode(rows: readonly (string | null)[][], at: number, path: string): { node: FooterNode; next: number } {
-  const [file, name, id, type, children, repetition, kind] = rows[at] ?? [];
-  if (file !== path) throw new TableProblem('A data file has a footer that ends early.');
-  const node: FooterNode = {
-    name: name ?? '',
-    id: id == null ? null : Number(id),
-    type: type ?? null,
-    kind: kind ?? '',
-    repeated: repetition === 'REPEATED',
-    children: [],
-  };
-  let next = at + 1;
-  for (let count = Number(children ?? 0); count > 0; count -= 1) {
-    const child = readNode(rows, next, path);
-    node.children.push(child.node);
-    next = child.next;
-  }
-  return { node, next };
 }
 
 /** Lists and maps in the three levels that are the standard; older forms have no place for the ids. */

@@ -8,7 +8,7 @@ import {
   type TableResolver,
   type TableScan,
 } from '../tables/table-scan.js';
-import { refuseUnseenTypes } from '../tables/stored-types.js';
+import { judgeFooters } from '../tables/judged-footers.js';
 import { matchingObjects } from './matching-objects.js';
 import type { MirroredCopies } from './mirrored-copies.js';
 import type { StoredObject } from './s3-storage.js';
@@ -26,7 +26,8 @@ export class MirroredParquet implements TableResolver {
     const files = `[${paths.map((path) => literal(plainPath(path))).join(', ')}]`;
     const keys = new Map(paths.map((path, index) => [path, objects[index]?.key]));
     try {
-      await refuseUnseenTypes({ files, nameOf: (path) => keys.get(path) ?? path }, surroundings);
+      const nameOf = (path: string): string => keys.get(path) ?? path;
+      await judgeFooters({ files, first: paths[0] ?? '', nameOf }, surroundings);
     } catch (error) {
       release();
       throw error;

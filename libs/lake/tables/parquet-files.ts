@@ -6,7 +6,7 @@ import type { FileRoots } from '#libs/datasources';
 import { fixedFolder, parseLocation, treePattern } from '../registry/location.js';
 import { refuseCrowds } from './file-walk.js';
 import { openablePaths } from './openable-paths.js';
-import { refuseUnseenTypes } from './stored-types.js';
+import { judgeFooters } from './judged-footers.js';
 import {
   literal,
   plainPath,
@@ -33,7 +33,7 @@ export class ParquetFiles implements TableResolver {
     if (plain) {
       const file = await this.#real(pattern, pattern);
       const files = literal(plainPath(file));
-      await refuseUnseenTypes({ files, nameOf: (path) => basename(path) }, surroundings);
+      await judgeFooters({ files, first: file, nameOf: (path) => basename(path) }, surroundings);
       return parquetScan(files, openablePaths([file]));
     }
     const real = await this.#real(folder, `${folder}/x`);
@@ -49,7 +49,10 @@ export class ParquetFiles implements TableResolver {
         found.map(([file]) => file ?? ''),
       );
     }
-    await refuseUnseenTypes({ files, nameOf: (path) => path.slice(inside.length) }, surroundings);
+    // In the order of the engine's own look, which is that of the rows.
+    const [first] = await query(`SELECT file FROM glob(${files}) LIMIT 1`);
+    const nameOf = (path: string): string => path.slice(inside.length);
+    await judgeFooters({ files, first: first?.[0] ?? '', nameOf }, surroundings);
     return parquetScan(files, { directories: [inside], paths: [] });
   }
 
