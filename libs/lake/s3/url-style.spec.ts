@@ -55,9 +55,12 @@ describe('the address of a bucket', () => {
     expect(looked.at(-1)).toBe('bucket.lake.example');
   });
 
-  it.each<Record<string, string>>([{}, { url_style: 'vhost' }])('has the name before the host at AWS: %j', async (options) => {
-    await find({ region: 'eu-central-1', ...options });
-    expect(looked).toContain('bucket.s3.eu-central-1.amazonaws.com');
-    expect(asked).toEqual([]);
-  });
+  it.each<Record<string, string>>([{}, { url_style: 'vhost' }])(
+    'has the name before the host at AWS: %j',
+    async (options) => {
+      await find({ region: 'eu-central-1', ...options });
+      expect(looked).toContain('bucket.s3.eu-central-1.amazonaws.com');
+      expect(asked).toEqual([]);
+    },
+  );
 });

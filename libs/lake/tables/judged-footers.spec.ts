@@ -133,7 +133,15 @@ describe('the files of one table', () => {
     );
   });
 
-  it('of a thousand kinds are no table, and are not compared one by one', async () => {
+  it('may be without any value in a column, whose type then says nothing', async () => {
+    await files(`SELECT 'text' AS v`);
+    const column = { name: 'v', type: 'INT32', repetition_type: 'OPTIONAL', logical_type: { type: 'NULL' } } as const;
+    const bytes = parquetWriteBuffer({ schema: [{ name: 'root', num_children: 1 }, column], columnData: [{ name: 'v', data: [null] }] }); // prettier-ignore
+    writeFileSync(join(folder, '1.parquet'), Buffer.from(bytes));
+    expect(await read()).toEqual([['text'], [null]]);
+  });
+
+  it('of hundreds of kinds are no table, and are not compared one by one', async () => {
     const column = (name: string) => ({ name, type: 'INT32', repetition_type: 'OPTIONAL' }) as const;
     for (let index = 0; index < 201; index += 1) {
       const schema = [{ name: 'root', num_children: 2 }, column('a'), column(`c${index}`)];

@@ -1,4 +1,3 @@
-import type { JudgedFiles } from './judged-footers.js';
 import { TableProblem, type ScanSurroundings } from './table-scan.js';
 
 /**
@@ -9,7 +8,7 @@ import { TableProblem, type ScanSurroundings } from './table-scan.js';
  * @throws TableProblem naming the first such file and column
  */
 export async function refuseUnseenTypes(
-  { files, nameOf }: Pick<JudgedFiles, 'files' | 'nameOf'>,
+  { files, nameOf }: { files: string; nameOf(path: string): string },
   { query }: ScanSurroundings,
 ): Promise<void> {
   const [column] = await query(
