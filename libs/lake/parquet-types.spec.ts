@@ -269,6 +269,8 @@ describe('the values of a Parquet file', () => {
 
   it.each([
     [{ type: 'BYTE_ARRAY', logical_type: { type: 'STRING' } }, Buffer.from('a'), 'String'],
+    [{ type: 'BYTE_ARRAY', logical_type: { type: 'ENUM' } }, Buffer.from('a'), 'Enum'],
+    [{ type: 'BYTE_ARRAY', logical_type: { type: 'JSON' } }, Buffer.from('{}'), 'Json'],
     [{ type: 'INT64', logical_type: { type: 'DECIMAL', precision: 9, scale: 2 } }, 1n, 'Decimal'],
     [{ type: 'INT32', logical_type: { type: 'DATE' } }, 1, 'Date'],
   ])('are not read as what is merely stored where only the newer of two type names is there: %j', async (type, value, named) => {
@@ -290,6 +292,44 @@ describe('the values of a Parquet file', () => {
     await expect((await scene.another()).read('lake', 'SELECT amount FROM types.several')).rejects.toThrow(reason);
     const { tables } = await scene.bench.tables.list(scene.team.viewer, 'lake');
     expect(tables.map(({ name, last_error }) => [name, last_error])).toEqual([['several', expect.stringMatching(reason)]]);
+  }); // prettier-ignore
+
+  it('of types without an equal on the wire are text, and NULL columns are NULL', async () => {
+    await engine.run(
+      `COPY (SELECT INTERVAL '14 months 3 days 4.5 seconds' AS span, TIMETZ '12:00:00.5+02' AS clock, 42::VARIANT AS any,
+                    'POINT(1 2)'::GEOMETRY AS place UNION ALL SELECT NULL, NULL, NULL, NULL) TO '${root('odd')}'`,
+    );
+    await register('odd');
+    expect(await wireRows('SELECT * FROM types.odd')).toEqual([['1 year 2 months 3 days 00:00:04.5', '10:00:00.500000', '42', 'POINT (1 2)'], [null, null, null, null]]);
+    written('others_odd', [
+      [leaf('micros', 'INT64', { logical_type: { type: 'TIME', unit: 'MICROS', isAdjustedToUTC: true } }), [86399999999n, null]],
+      [leaf('millis', 'INT32', { logical_type: { type: 'TIME', unit: 'MILLIS', isAdjustedToUTC: true } }), [1001, null]],
+      [leaf('span', 'FIXED_LEN_BYTE_ARRAY', { type_length: 12, converted_type: 'INTERVAL' }), [Buffer.from('0100000002000000b80b0000', 'hex'), null]],
+      [leaf('nothing', 'INT32', { logical_type: { type: 'NULL' } }), [null, null]],
+      [leaf('bson', 'BYTE_ARRAY', { logical_type: { type: 'BSON' } }), [Buffer.from([5, 0, 0, 0, 0]), null]],
+    ], { codec: 'UNCOMPRESSED' });
+    await register('others_odd');
+    expect(await wireRows('SELECT * FROM types.others_odd')).toEqual([['23:59:59.999999', '00:00:01.001000', '1 month 2 days 00:00:03', null, 'BQAAAAA='], [null, null, null, null, null]]);
+    const columns = await scene.bench.datasources.introspection.columns(scene.team.author, 'lake', { namespace: ['types'], table: 'others_odd' });
+    expect(columns.map(({ name, type }) => [name, type])).toEqual([['micros', 'TIME'], ['millis', 'TIME'], ['span', 'STRING'], ['nothing', 'INTEGER'], ['bson', 'BINARY']]);
+    const more = await scene.bench.datasources.introspection.columns(scene.team.author, 'lake', { namespace: ['types'], table: 'odd' });
+    expect(more.map(({ name, type }) => [name, type])).toEqual([['span', 'STRING'], ['clock', 'TIME'], ['any', 'STRING'], ['place', 'STRING']]);
+  }); // prettier-ignore
+
+  it('of a converted type that the engine does not know are refused', async () => {
+    written('bson', [[leaf('doc', 'BYTE_ARRAY', { converted_type: 'BSON' }), [Buffer.from([5, 0, 0, 0, 0])]]]);
+    await expect(register('bson')).rejects.toThrow(/Unsupported converted type/);
+  });
+
+  it('are not read with a sign where only the newer type name says that there is none', async () => {
+    written('unsigned', [[leaf('big', 'INT32', { logical_type: { type: 'INTEGER', bitWidth: 32, isSigned: false } }), [4294967295]]], { codec: 'UNCOMPRESSED', statistics: false });
+    // The writer gives the width as a whole number of four bytes, and the format has one of a single byte.
+    const file = readFileSync(root('unsigned'));
+    const at = file.indexOf('15401200', 0, 'hex');
+    expect(at).toBeGreaterThan(0);
+    file.set(Buffer.from('13201200', 'hex'), at);
+    writeFileSync(root('unsigned'), file);
+    await expect(register('unsigned')).rejects.toThrow('the column "big" is a Int by its logical type alone and would be read as INTEGER');
   }); // prettier-ignore
 
   it('of nested types are JSON on the wire and reachable by their members', async () => {
@@ -330,5 +370,17 @@ describe('the names of partitions', () => {
     await scene.bench.tables.register(scene.team.author, 'lake', { namespace: 'types', name: 'parts', format: 'parquet', location: `file://${folder}/` });
     const read = await scene.bench.read('lake', 'SELECT part FROM parts');
     expect(read.map(([part]) => part).sort()).toEqual([...names].sort());
+  }); // prettier-ignore
+
+  it('are NULL where they are the word null in any case, and decoded where they are escaped, because writers mean that', async () => {
+    const names = ['null', 'Null', 'NULL', '__HIVE_DEFAULT_PARTITION__', 'nulls', 'a%41', 'a%2Fb', 'a%zz', '%', ''];
+    const folder = join(scene.folder, 'roots', 'words');
+    for (const [index, name] of names.entries()) {
+      mkdirSync(join(folder, `part=${name}`), { recursive: true });
+      await scene.make(`COPY (SELECT ${index} AS v) TO '${join(folder, `part=${name}`)}/x.parquet'`);
+    }
+    await scene.bench.tables.register(scene.team.author, 'lake', { namespace: 'types', name: 'words', format: 'parquet', location: `file://${folder}/` });
+    const read = await scene.bench.read('lake', 'SELECT part FROM words ORDER BY v');
+    expect(read.flat()).toEqual([null, null, null, null, 'nulls', 'aA', 'a/b', 'a%zz', '%', '']);
   }); // prettier-ignore
 });
