@@ -12,7 +12,8 @@ const SOAK_CALLS = 10_000;
 
 export const mcp: BenchPath = {
   name: 'mcp',
-  about: 'tools/list, a reading tool beside the same read over REST, and memory over 10,000 stateless calls',
+  about:
+    'tools/list, a reading tool beside the same read over REST, and memory over 10,000 stateless calls; --quick: 2,000',
   async measure({ author, server, keys }, options) {
     await releasedTemplate(author, 'bench/mcp/one.sql', 'POSTGRES', 'SELECT 1 AS one');
     const template = { id: 'bench/mcp/one.sql', version: 1 };
