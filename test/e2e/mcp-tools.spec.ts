@@ -469,6 +469,42 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     expect(rows[0]).toMatchObject({ sql_sha256: expect.stringMatching(/^[0-9a-f]{64}$/), correlation_id: expect.any(String), workspace: 'default' });
     expect(JSON.stringify(rows)).not.toContain('planted-text');
     expect((await audit('mcp.tool.write')).at(-1)).toMatchObject({ tool: 'templates_create', outcome: 'success' });
+    }); // prettier-ignore
+
+    it('names a run as a write when it failed after a node had written, and a refusal as none', async () => {
+    const { id } = await scene.tool('pipelines_create', {
+      name: 'shop/halfway', display_name: 'Halfway',
+      parameters: { entry: { type: 'STRING', required: true }, region: { type: 'STRING', required: true } },
+      nodes: [
+        { id: 'write', type: 'DML', source: 'shop', template: { id: 'shop/note.sql', version: 1 } },
+        { id: 'divide', type: 'DQL', source: 'shop', template: { id: 'shop/fails.sql', version: 1 }, depends_on: ['write'] },
+      ],
+    });
+    const before = (await audit('mcp.tool.write')).length;
+    const failed = await callTool(scene.agent, 'pipelines_execute', { id, parameters: { entry: 'halfway', region: 'north' } });
+    expect([failed.isError, failed.value.status]).toEqual([true, 'FAILED']);
+    const { rows } = await scene.tool('sql_probe', { name: 'shop', sql: "SELECT entry FROM journal WHERE entry = 'halfway'" });
+    expect(rows).toEqual([['halfway']]);
+    const broken = { id: 'shop/broken.sql', display_name: 'x', description: '', dialect: 'POSTGRES', body: 'SELECT <#if a>' };
+    expect((await callTool(scene.agent, 'templates_create', broken)).isError).toBe(true);
+    expect((await callTool(scene.agent, 'pipelines_execute', { id })).isError).toBe(true);
+    const written = (await audit('mcp.tool.write')).slice(before);
+    expect(written.map(({ tool, target, outcome, code }) => [tool, target, outcome, code])).toEqual([
+      ['pipelines_execute', id, 'refused', 'pipeline.node.query_execution_failed'],
+    ]);
+    }); // prettier-ignore
+
+    it('has a row for every resource that was read or asked for in vain', async () => {
+    const before = (await audit('mcp.resource.read')).length;
+    const [found, absent] = [`datapipelines://pipelines/${pipelineId}`, 'datapipelines://pipelines/01900000-0000-7000-8000-000000000000'];
+    await scene.client.readResource({ uri: found });
+    await expect(scene.client.readResource({ uri: absent })).rejects.toMatchObject({ code: -32002 });
+    const rows = (await audit('mcp.resource.read')).slice(before);
+    expect(rows.map(({ target, outcome }) => [target, outcome])).toEqual([[found, 'success'], [absent, 'refused']]);
+    }); // prettier-ignore
+
+    it('has a row for every run before it begins', async () => {
+    expect((await audit('mcp.execution.launched')).length).toBeGreaterThan(0);
     expect((await audit('mcp.execution.launched')).every(({ execution_id }) => typeof execution_id === 'string')).toBe(true);
   }); // prettier-ignore
 

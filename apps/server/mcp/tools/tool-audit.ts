@@ -13,19 +13,21 @@ export interface CallRecord {
   given: Readonly<Record<string, unknown>> | undefined;
   outcome: CallOutcome;
   code?: string;
+  /** Whether the work may have changed something, however the call ended. */
+  acted: boolean;
   startedAt: number;
 }
 
 const MAX_NAME_CHARS = 64;
 const MAX_TARGET_CHARS = 200;
 
-/** One row for every call, one more for a write that was done. No arguments; SQL as its hash and length (06 §12). */
+/** One row for every call, one more for a write: done, or begun and then failed. No arguments; SQL as its hash and length (06 §12). */
 @Injectable()
 export class ToolAudit {
   constructor(private readonly observer: AuditObserver) {}
 
   async called(principal: Principal, record: CallRecord): Promise<void> {
-    const { declaration, outcome, code, startedAt } = record;
+    const { declaration, outcome, code, acted, startedAt } = record;
     const details = {
       tool: record.tool.slice(0, MAX_NAME_CHARS),
       target: targetOf(record),
@@ -35,7 +37,7 @@ export class ToolAudit {
       ...sqlFacts(record.given),
     };
     await this.observer.observe(principal, 'mcp.tool.called', details);
-    if (outcome !== 'success' || declaration === undefined || declaration.effect === 'reads') return;
+    if (!acted || declaration === undefined || declaration.effect === 'reads') return;
     await this.observer.observe(principal, 'mcp.tool.write', details);
   }
 

@@ -44,6 +44,7 @@ export class ToolDispatcher {
       declaration: tool?.declaration,
       given: undefined,
       outcome: 'success',
+      acted: false,
       startedAt: performance.now(),
     };
     try {
@@ -66,7 +67,7 @@ export class ToolDispatcher {
       const { declaration } = tool;
       await this.admission.admit(call.principal, declaration.operation, { path: '/mcp', method: 'POST' });
       record.given = readArguments(declaration, sent);
-      const value = await tool.run(call, record.given);
+      const value = await this.#worked(tool, call, record);
       if (!(value instanceof RefusedResult)) return successResult(declaration, value, correlationId);
       mark(record, 'refused', value.code);
       return refusedResult(value.body, correlationId);
@@ -76,6 +77,18 @@ export class ToolDispatcher {
         throw failure;
       }
       return this.#refused(toPenstockError(failure), name, call, record);
+    }
+  }
+
+  /** What a tool refuses (4xx) changed nothing; a run that failed, or work that broke, may have changed something before. */
+  async #worked({ run }: Tool, call: ToolCall, record: CallRecord): Promise<unknown> {
+    try {
+      const value = await run(call, record.given ?? {});
+      record.acted = true;
+      return value;
+    } catch (failure) {
+      record.acted = !(failure instanceof RpcError) && toPenstockError(failure).status >= 500;
+      throw failure;
     }
   }
 
