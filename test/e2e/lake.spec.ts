@@ -105,7 +105,43 @@ describeWithProgram('redis-server', 'a lake, from outside', (redis) => {
     expect([refused.status, refused.body.error.details.failures.map(({ path }: { path: string }) => path)]).toEqual([400, ['tables[1]']]);
     const imported = await deployment.author.data('POST', `${tables}/import`, { ...list, tables: [good] });
     expect([imported.registered_count, imported.already_registered_count].map(String)).toEqual(['1', '0']);
+    const mutate = async (field: string, payload: string, input: object) => {
+      const type = `${field[0]!.toUpperCase()}${field.slice(1)}Input!`;
+      const query = `mutation ($input: ${type}) { ${field}(input: $input) { ${payload} } }`;
+      return (await deployment.author.call('POST', '/graphql', { query, variables: { input } })).body;
+    };
+    const importJson = JSON.stringify({ ...list, tables: [good, { ...good, name: 'second' }] });
+    const over = await mutate('importLakeTables', 'registered { name } registeredCount alreadyRegistered { name } alreadyRegisteredCount', { datasource: 'lake', importJson });
+    const { registeredCount, alreadyRegisteredCount, ...names } = over.data.importLakeTables;
+    expect([String(registeredCount), String(alreadyRegisteredCount), names]).toEqual([
+      '1', '1', { registered: [{ name: 'second' }], alreadyRegistered: [{ name: 'good' }] },
+    ]);
+    const gone = await mutate('unregisterLakeTable', '__typename', { datasource: 'lake', namespace: ['bulk'], name: 'second' });
+    expect(gone.data).toEqual({ unregisterLakeTable: { __typename: 'DeletedPayload' } });
+    const left = await deployment.author.data('GET', '/api/v1/datasources/lake/lake-tables');
+    expect(left.tables.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(['good', 'orders']));
+    expect(left.tables.map(({ name }: { name: string }) => name)).not.toContain('second');
     const forbidden = await deployment.author.call('POST', `${tables}/import`, { manifest_url: 'http://127.0.0.1:1/m.json' });
     expect(forbidden.body.error.code).toBe('datasource.validation.lake_manifest_url_forbidden');
+  }); // prettier-ignore
+
+  it('is no place to write: no document saves a node that changes it, or sends rows there', async () => {
+    const { author } = deployment;
+    const sql = { id: 'w/dml.sql', display_name: 'x', description: '', dialect: 'LAKE', body: 'DELETE FROM sales.orders' };
+    for (const [id, type, body] of [['w/dml.sql', 'dml', sql.body], ['w/ddl.sql', 'ddl', 'DROP TABLE sales.orders'], ['w/dql.sql', 'dql', 'SELECT 1 AS a']] as const)
+      expect([type, (await author.call('POST', '/api/v1/templates', { ...sql, id, body })).status]).toEqual([type, 201]);
+    const node = (id: string, type: string, more = {}) => ({ id: 'n', type, source: 'lake', template: { id, version: 1 }, ...more });
+    const output = { target: 'datasource', datasource: 'lake', table: 't', mode: 'append' };
+    for (const [nodes, path, shape] of [
+      [[node('w/dml.sql', 'DML')], 'nodes[0].source', 'dml_source'],
+      [[node('w/ddl.sql', 'DDL')], 'nodes[0].source', 'ddl_source'],
+      [[node('w/dql.sql', 'DQL', { output })], 'nodes[0].output.datasource', 'output_target'],
+    ] as const) {
+      const saved = await author.call('POST', '/api/v1/pipelines', { name: 'w/write', display_name: 'x', description: '', parameters: {}, nodes });
+      expect(saved.status).toBe(400);
+      expect(saved.body.error.details.failures).toContainEqual(
+        expect.objectContaining({ code: 'pipeline.validation.datasource_readonly', path, details: expect.objectContaining({ shape }) }),
+      );
+    }
   }); // prettier-ignore
 });
