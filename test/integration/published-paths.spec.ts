@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ApiClient, type Answer } from '../fixtures/api-client.js';
+import { ApiClient, collect, type Answer } from '../fixtures/api-client.js';
 import { oneNodePipeline } from '../fixtures/authoring.js';
 import { LocalServer } from '../fixtures/local-server.js';
 
@@ -132,4 +132,87 @@ describe('the wait of an endpoint', () => {
       expect(waitOf(changed)).toBe(seconds);
     }
   }); // prettier-ignore
+});
+
+describe('what a caller may choose of a result', () => {
+  const run = () => `/api/v1/pipelines/${pipeline}/execute`;
+  const readyOf = async (headers: Record<string, string>) => {
+    const frames = await collect(caller.events('POST', run(), {}, { headers }));
+    return frames.find(({ event }) => event === 'data_ready')!.data;
+  };
+  const pageOf = ({ rows, row_count, total_rows, has_more }: Answer['body']) => [
+    rows.length,
+    ...[row_count, total_rows].map(Number),
+    has_more,
+  ];
+  /** Asked for, and the rows that come: within one and the operator's most; what is no number counts as absent. */
+  const PAGES: [asked: string | undefined, rows: number][] = [
+    [undefined, 3], ['1', 1], ['2', 2], ['5', 5], ['99', 5], ['999999999', 5], ['0', 1],
+    ['-3', 3], ['many', 3], ['2.5', 3], ['', 3],
+  ]; // prettier-ignore
+
+  it('is the size of the page that comes with a run, by either door', async () => {
+    await publish('/pages');
+    for (const [asked, rows] of PAGES) {
+      const headers: Record<string, string> = asked === undefined ? {} : { 'DP-Result-Page-Rows': asked };
+      const served = await caller.call('GET', '/api/x/pages', undefined, { headers });
+      expect([asked, ...pageOf(served.body)]).toEqual([asked, rows, rows, 8, true]);
+      expect([asked, ...pageOf(await readyOf(headers))]).toEqual([asked, rows, rows, 8, true]);
+    }
+  });
+
+  it('is how long the result is kept, within the bounds of the operator', async () => {
+    const kept: [asked: string | undefined, seconds: number][] = [
+      [undefined, LIFETIMES.usual], ['1200', 1200], ['1', LIFETIMES.least], ['0', LIFETIMES.least],
+      ['999999999', LIFETIMES.most], ['-1', LIFETIMES.usual], ['soon', LIFETIMES.usual],
+    ]; // prettier-ignore
+    for (const [asked, seconds] of kept) {
+      const headers: Record<string, string> = asked === undefined ? {} : { 'DP-Result-TTL-Seconds': asked };
+      const served = await caller.call('GET', '/api/x/pages', undefined, { headers });
+      const runs = [served.body, await readyOf(headers)] as { execution_id: string; expires_at: string }[];
+      for (const { execution_id: id, expires_at: expires } of runs) {
+        const { completed_at: end, result_expires_at: told } = await caller.data('GET', `/api/v1/executions/${id}`);
+        const lifetime = (Date.parse(expires) - Date.parse(end as string)) / 1000;
+        expect([asked, Math.round(lifetime / 600) * 600, told]).toEqual([asked, seconds, expires]);
+      }
+    }
+  });
+});
+
+describe('a download', () => {
+  const ROWS = 20_000;
+
+  it('whose rows expire midway breaks off: a short file must not look complete', async () => {
+    const sql = `SELECT range AS n FROM range(${ROWS})`;
+    const many = await oneNodePipeline(admin, { name: 'paths/many', source: 'tempdb', dialect: 'DUCKDB', sql });
+    const { headers } = await caller.call('POST', `/api/v1/pipelines/${many}/execute`, {});
+    const id = headers.get('DP-Execution-Id') as string;
+    const file = `/api/v1/executions/${id}/result?format=csv`;
+    expect((await caller.call('GET', file)).text.trimEnd().split('\r\n')).toHaveLength(ROWS + 1);
+
+    const { transient } = server;
+    const readChunks = transient.readChunks.bind(transient);
+    let expired: () => void = () => undefined;
+    const expiry = new Promise<void>((resolve) => (expired = resolve));
+    transient.readChunks = async (execution, indexes, signal) => {
+      if (indexes[0] !== 0) await expiry;
+      return readChunks(execution, indexes, signal);
+    };
+    try {
+      const { status, body } = await caller.fetch('GET', file);
+      const reader = body!.getReader();
+      const begin = new TextDecoder().decode((await reader.read()).value as Uint8Array);
+      expect([status, begin.startsWith('n\r\n')]).toEqual([200, true]);
+      await transient.discardResult(id);
+      expired();
+      const rest = async () => {
+        while (!(await reader.read()).done);
+      };
+      await expect(rest()).rejects.toThrow();
+    } finally {
+      transient.readChunks = readChunks;
+    }
+    const late = await caller.call('GET', file);
+    expect([late.status, late.body.error.code]).toEqual([410, 'result.expired']);
+  });
 });
