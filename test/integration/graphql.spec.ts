@@ -342,6 +342,10 @@ describe('subscriptions', () => {
       ),
     );
     expect(open.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 50 }, () => 200), 429]);
+    const refused = open.find(({ status }) => status === 429)!;
+    expect(await refused.json()).toMatchObject({
+      errors: [{ extensions: { code: 'rate_limit.exceeded', details: { limit: 50, window: 'concurrent_streams' } } }],
+    });
     leave.abort();
   });
 });
