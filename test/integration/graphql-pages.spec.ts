@@ -242,3 +242,30 @@ describe('pages', () => {
 it('logs no error of its own in all of this', () => {
   expect(server.errors).toEqual([]);
 });
+
+describe('what an operation costs', () => {
+  /** What one operation took from the budget of the minute, and its cost. */
+  async function spent(query: string): Promise<{ cost: number; charge: number }> {
+    for (;;) {
+      const before = await ask(admin, '{ viewer { authMethod } }');
+      const answer = await ask(admin, query);
+      // Another minute has a budget of its own.
+      if (before.headers.get('RateLimit-Reset') !== answer.headers.get('RateLimit-Reset')) continue;
+      const [left, leaves] = [before, answer].map(({ headers }) => Number(headers.get('RateLimit-Remaining')));
+      return { cost: Number(answer.body.extensions.cost.requested), charge: left! - leaves! };
+    }
+  }
+
+  it('is charged to its caller as so many requests, one per hundred begun, or one dear query were as cheap as none', async () => {
+    const charged = [
+      await spent('{ viewer { authMethod } }'),
+      await spent('{ pipelines(first: 99) { nodes { id } } }'),
+      await spent('{ pipelines(first: 100) { nodes { id } } }'),
+      await spent('{ pipelines(first: 100) { totalCount nodes { id owner { id } } } }'),
+      await spent('{ pipelines(first: 200) { nodes { id owner { id } working { number } current { number } } } }'),
+    ];
+    expect(charged.map(({ charge }) => charge)).toEqual(charged.map(({ cost }) => Math.max(1, Math.ceil(cost / 100))));
+    const charges = charged.map(({ charge }) => charge);
+    expect([charges[0], charges.at(-1)! > 5, new Set(charges).size > 2]).toEqual([1, true, true]);
+  });
+});
