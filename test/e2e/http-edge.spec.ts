@@ -248,6 +248,25 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
     expect((await ask(etag, nobody)).status).toBe(401);
   });
 
+  it('lets files whose address changes with their content be kept for ever, and no others', async () => {
+    const browser = await signIn(deployment, 'leaver');
+    const kept: string[] = [];
+    for (const page of ['/graphql', '/docs/api']) {
+      const { text } = await browser.call('GET', page, undefined, HTML);
+      kept.push(...(text.match(/\/assets\/(?:graphiql|swagger-ui)\/[^"]+\.(?:js|css)/g) ?? []));
+    }
+    expect(new Set(kept.map((path) => path.split('/')[2]))).toEqual(new Set(['graphiql', 'swagger-ui']));
+    for (const path of kept) {
+      const { status, headers } = await nobody.call('GET', path);
+      expect([path, status, headers.get('Cache-Control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
+      // A name that is not there any more is no page and no refusal that a proxy may keep.
+      const gone = await nobody.call('GET', path.replace(/\.(js|css)$/, '-gone.$1'), undefined, HTML);
+      expect([path, gone.status, gone.text.includes('<html')]).toEqual([path, 404, false]);
+      expect(gone.headers.get('Cache-Control')).toBe('no-store');
+    }
+    expect((await nobody.call('GET', '/assets/pages/page.css')).headers.get('Cache-Control')).toBe('no-cache');
+  });
+
   it('sends each class of path the headers and cookies written down here, and no others', async () => {
     const shown = ['Cache-Control', 'Clear-Site-Data', 'Content-Security-Policy', 'Content-Type', 'Cross-Origin-Opener-Policy', 'Cross-Origin-Resource-Policy', 'Permissions-Policy', 'Referrer-Policy', 'Set-Cookie', 'Strict-Transport-Security', 'Vary', 'X-Content-Type-Options', 'X-Frame-Options', 'X-Powered-By']; // prettier-ignore
     const leaver = await signIn(deployment, 'leaver');
