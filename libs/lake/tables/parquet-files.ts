@@ -78,7 +78,7 @@ async function refuseLinksOut(inside: string, files: readonly string[]): Promise
   }
 }
 
-/** @param files a literal, or a list of literals. Names of partitions keep their text: what else they are, a cast says. */
+/** @param files a literal, or a list of literals. Names of partitions are text: what else they are, a cast says. */
 export function parquetScan(files: string, allowed: Pick<TableScan, 'directories' | 'paths'>): TableScan {
   return {
     sql: `SELECT * FROM read_parquet(${files}, hive_partitioning = true, hive_types_autocast = false)`,
