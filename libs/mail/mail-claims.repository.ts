@@ -57,13 +57,20 @@ export class MailClaimRepository {
     await tx.execute(`UPDATE mail_sends SET error = $2 WHERE id = $1 AND ${UNSETTLED}`, [id, error]);
   }
 
-  /** What was sent to somebody keeps its time and kind, but no address, not even one that a server repeated (04 §3). */
+  /**
+   * What was sent to somebody keeps its time and kind, but no address: not one of before the address changed, and none
+   * that a server repeated (04 §3). What went to the operators keeps theirs.
+   */
   async redactRecipient(tx: Queryable, userId: string, address: string, redacted: string): Promise<void> {
     await tx.execute(
-      `UPDATE mail_sends SET recipient = CASE WHEN recipient = $2 THEN $3 ELSE recipient END,
-              error = regexp_replace(error, $4, '***', 'gi')
+      `UPDATE mail_sends SET recipient = CASE WHEN kind = 'new_user' THEN recipient ELSE $3 END,
+              error = (
+                SELECT regexp_replace(error, string_agg(
+                         regexp_replace(held, '([][^$*+?(){}|.\\\\])', '\\\\\\1', 'g'), '|'), '***', 'gi')
+                  FROM (SELECT $2::text UNION
+                        SELECT recipient FROM mail_sends WHERE user_id = $1 AND kind <> 'new_user') AS addresses (held))
         WHERE user_id = $1`,
-      [userId, address, redacted, literal(address)],
+      [userId, address, redacted],
     );
   }
 
@@ -82,9 +89,4 @@ export class MailClaimRepository {
     const [row] = await q.query<{ total: number }>('SELECT count(*)::int AS total FROM mail_sends');
     return row?.total ?? 0;
   }
-}
-
-/** A text as a pattern that matches itself. */
-function literal(text: string): string {
-  return text.replace(/[^\p{L}\p{N}]/gu, '\\$&');
 }
