@@ -179,9 +179,9 @@ export class DatasourceRepository {
   }
 
   /** Which key versions seal what, for the operator who retires one. */
-  async keyVersions(q: Queryable): Promise<{ name: string; version: number }[]> {
-    return await q.query<{ name: string; version: number }>(
-      `SELECT name, get_byte(credential_encrypted, 0) AS version FROM datasources
+  async sealedCredentials(q: Queryable): Promise<{ name: string; sealed: Buffer }[]> {
+    return await q.query<{ name: string; sealed: Buffer }>(
+      `SELECT name, credential_encrypted AS sealed FROM datasources
         WHERE credential_encrypted IS NOT NULL AND NOT is_deleted ORDER BY name`,
     );
   }

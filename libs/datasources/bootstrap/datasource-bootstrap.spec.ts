@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { MemoryTransientStore } from '#libs/transient';
 
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/postgres.js';
-import { DatasourceBench, KEY_TWO, People } from '../datasources.fixture.js';
+import { DatasourceBench, KEY_ONE, KEY_TWO, People } from '../datasources.fixture.js';
 import { NEVER } from '../drivers/driver.fixture.js';
 import type { PostgresConnection } from '../drivers/postgres/connection.js';
 import { loginOf, PostgresBench } from '../drivers/postgres/postgres.fixture.js';
@@ -198,13 +198,19 @@ datasources:
     });
   });
 
-  it('names the datasources whose key version has no key', async () => {
+  it('names the datasources whose key is lost: a later version has none, the first has another', async () => {
     const two = await DatasourceBench.start(db, new MemoryTransientStore({ maxBytes: 1000 }), {
       DATAPIPELINES_DB_ENCRYPTION_KEYS_2: KEY_TWO,
     });
     await boot('first-Passw0rd', two);
     expect(await two.bootstrap.warnOfLostKeys()).toEqual([]);
-    expect(await bench.bootstrap.warnOfLostKeys()).toEqual(['declared']);
+    expect(await bench.bootstrap.warnOfLostKeys()).toEqual([{ datasource: 'declared', defect: 'unknown_version' }]);
     await two.stop();
+    const again = await DatasourceBench.start(db, new MemoryTransientStore({ maxBytes: 1000 }), {
+      DATAPIPELINES_MASTER_KEY: KEY_TWO,
+      DATAPIPELINES_DB_ENCRYPTION_KEYS_2: KEY_ONE,
+    });
+    expect(await again.bootstrap.warnOfLostKeys()).toEqual([{ datasource: 'declared', defect: 'bad_tag' }]);
+    await again.stop();
   });
 });

@@ -7,7 +7,7 @@ import { Configuration, isPenstockError, Logger, newId, type Principal } from '#
 import { Database } from '#libs/persistence';
 
 import { ConnectionTest } from '../connection-test.js';
-import { CredentialUndecryptable, open, seal } from '../credentials/envelope.js';
+import { CredentialUndecryptable, defectOf, open, seal, type SealDefect } from '../credentials/envelope.js';
 import { KeyProvider } from '../credentials/key-ring.js';
 import { readDatasourceBody } from '../datasource-body.js';
 import { DatasourceRepository } from '../datasource.repository.js';
@@ -52,14 +52,23 @@ export class DatasourceBootstrap implements OnApplicationBootstrap {
     if (this.#file !== undefined) await this.run(this.#file, process.env);
   }
 
-  /** A row sealed by a version that has no key cannot be used until its secret is saved anew. */
-  async warnOfLostKeys(): Promise<string[]> {
-    const sealed = await this.repository.keyVersions(this.db);
-    const lost = sealed.filter(({ version }) => this.keys.byVersion(version) === undefined);
-    for (const { name, version } of lost) {
-      this.#log.warn('No key opens the credential of a datasource.', { datasource: name, key_version: version });
+  /**
+   * A row whose key is lost cannot be used until its secret is saved anew. A later key may be missing; in the place of
+   * the first, which no server starts without, stands another one.
+   */
+  async warnOfLostKeys(): Promise<{ datasource: string; defect: SealDefect }[]> {
+    const lost: { datasource: string; defect: SealDefect }[] = [];
+    for (const { name: datasource, sealed } of await this.repository.sealedCredentials(this.db)) {
+      const defect = defectOf(this.keys, datasource, sealed);
+      if (defect === undefined) continue;
+      this.#log.warn('No key opens the credential of a datasource: bring its key back, or save the credential anew.', {
+        datasource,
+        key_version: sealed[0],
+        defect,
+      });
+      lost.push({ datasource, defect });
     }
-    return lost.map(({ name }) => name);
+    return lost;
   }
 
   /** @throws BootstrapRefused, or the validation error of an entry; the boot stops on either */

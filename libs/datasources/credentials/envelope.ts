@@ -38,6 +38,17 @@ export function seal(
   return Buffer.concat([Buffer.from([key.version]), nonce, ciphertext, cipher.getAuthTag()]);
 }
 
+/** Why a blob does not open; undefined for one that does. Its secret goes nowhere. */
+export function defectOf(keys: KeyProvider, datasource: string, blob: Buffer): SealDefect | undefined {
+  try {
+    open(keys, datasource, blob);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CredentialUndecryptable)) throw error;
+    return error.defect;
+  }
+}
+
 /** @throws CredentialUndecryptable — no other layout is ever guessed */
 export function open(keys: KeyProvider, datasource: string, blob: Buffer): string {
   const version = blob[0];

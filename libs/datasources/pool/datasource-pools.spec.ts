@@ -254,7 +254,8 @@ describe('pools that follow their rows, on two processes', () => {
     const rotated = await DatasourceBench.start(db, store, { DATAPIPELINES_DB_ENCRYPTION_KEYS_2: KEY_TWO });
     await (await rotated.access.lease('pg', { signal: NEVER, access: 'read' })).release();
     await rotated.service.update(team.admin, 'pg', body('first-Passw0rd'));
-    expect(await rotated.repository.keyVersions(db.database)).toEqual([{ name: 'pg', version: 2 }]);
+    const [row] = await rotated.repository.sealedCredentials(db.database);
+    expect([row?.name, row?.sealed[0]]).toEqual(['pg', 2]);
     await (await rotated.access.lease('pg', { signal: NEVER, access: 'read' })).release();
     await rotated.stop();
     const old = await DatasourceBench.start(db, store, { DATAPIPELINES_MASTER_KEY: KEY_ONE });
@@ -263,6 +264,22 @@ describe('pools that follow their rows, on two processes', () => {
       driverCode: 'CREDENTIAL',
     });
     await old.stop();
+  });
+
+  it('a first key that was lost and replaced opens nothing it did not seal, and a credential saved anew heals its row', async () => {
+    await here.service.create(team.admin, body('first-Passw0rd'));
+    await here.service.create(team.admin, body('first-Passw0rd', { name: 'other' }));
+    const replaced = await DatasourceBench.start(db, store, { DATAPIPELINES_MASTER_KEY: KEY_TWO });
+    const lease = (name: string) => replaced.access.lease(name, { signal: NEVER, access: 'read' });
+    const closed = { kind: 'connection', driverCode: 'CREDENTIAL' };
+    await expect(lease('pg')).rejects.toMatchObject(closed);
+    const lost = { datasource: 'pg', defect: 'bad_tag' };
+    expect(await replaced.bootstrap.warnOfLostKeys()).toEqual([{ ...lost, datasource: 'other' }, lost]);
+    await replaced.service.update(team.admin, 'pg', body('first-Passw0rd'));
+    await (await lease('pg')).release();
+    expect(await replaced.bootstrap.warnOfLostKeys()).toEqual([{ ...lost, datasource: 'other' }]);
+    await expect(lease('other')).rejects.toMatchObject(closed);
+    await replaced.stop();
   });
 
   it('pool figures are known for what was read', async () => {
