@@ -44,6 +44,22 @@ describe('an S3 endpoint', () => {
     expect(s3.requests).toEqual(['HEAD /bucket/a.parquet']);
   });
 
+  it('is asked for the bucket in the path or in the name of the host, as the lake says', async () => {
+    const endpoint = `lake.example:${portOf(s3.endpoint)}`;
+    const [path, vhost] = ['/bucket/a.parquet on lake.example', '/a.parquet on bucket.lake.example'];
+    for (const [style, request] of [[undefined, path], ['path', path], ['vhost', vhost]] as const) {
+      const names = new Set<string>();
+      const policy = new EgressPolicy({ deny: [], allow: [], refuseLoopback: false, services: [] }, async (name) => {
+        names.add(name);
+        return [{ address: HERE, family: 4 }];
+      });
+      const options = lakeOptions(new Map<string, string>([['endpoint', endpoint], ...(style ? [['url_style', style] as const] : [])]));
+      const storage = new S3Storage(options, { username: S3_LOGIN.key, secret: S3_LOGIN.secret }, policy);
+      await find(storage);
+      expect([style, `${s3.requests.at(-1)?.replace('HEAD ', '')} on ${[...names].at(-1)}`]).toEqual([style, request]);
+    }
+  }); // prettier-ignore
+
   it('is not asked once its name means something else, at the check and at the dial', async () => {
     for (const addresses of [[METADATA], [HERE, METADATA], [HERE, '::ffff:169.254.169.254'], ['fe80::1']]) {
       const storage = storageAt(`lake.example:${portOf(s3.endpoint)}`, [...addresses]);
