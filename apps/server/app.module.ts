@@ -10,6 +10,7 @@ import { FAMILIES, InfrastructureModule, WiringModule } from './families.module.
 import { BodyInterceptor } from './http/body.interceptor.js';
 import { CanonicalIds } from './http/canonical-ids.js';
 import { CsrfCookie } from './http/csrf-cookie.js';
+import { DenialInterceptor } from './http/denial.interceptor.js';
 import { EnvelopeInterceptor } from './http/envelope.interceptor.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { OperationGuard } from './http/operation.guard.js';
@@ -88,6 +89,7 @@ export class AppModule {
         ApiReference,
         { provide: APP_GUARD, useClass: OperationGuard },
         { provide: APP_PIPE, useClass: CanonicalIds },
+        { provide: APP_INTERCEPTOR, useClass: DenialInterceptor },
         { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
         { provide: APP_INTERCEPTOR, useClass: EnvelopeInterceptor },
         { provide: APP_FILTER, useExisting: ErrorFilter },

@@ -254,3 +254,51 @@ describe('arguments', () => {
     expect([answer.isError, told, typeof correlation_id]).toEqual([true, rest, 'string']);
   });
 });
+
+describe('what is refused behind the door', () => {
+  /** The denials of one key since the last look. */
+  async function denials(of: string): Promise<string[]> {
+    const rows = await server.test.database.query<{ details: string }>(
+      `SELECT details_json AS details FROM audit_log WHERE event = 'auth.scope.denied' AND key_id = $1 ORDER BY id`,
+      [of.slice(0, 16)],
+    );
+    return rows.map(({ details }) => {
+      const { operation, axis, required, held } = JSON.parse(details) as Record<string, unknown>;
+      expect([required, held]).not.toContain(undefined);
+      return `${String(operation)} ${String(axis)}`;
+    });
+  }
+  const minted = async (body: object): Promise<string> =>
+    (await admin.data('POST', '/api/v1/auth/api-keys', { name: 'denied', ...body })).key;
+
+  it('leaves one row of a denial at every door, whether the guard or a service judged it', async () => {
+    const reader = await minted({ scopes: ['read'] });
+    const client = ApiClient.withKey(server.baseUrl, reader);
+    // The guard admits the list of one's own keys; that of all keys the service judges by its argument.
+    expect((await client.call('GET', '/api/v1/auth/api-keys?all=true')).status).toBe(403);
+    expect(await denials(reader)).toEqual(['api_key.manage session']);
+    const query = '{ apiKeys(all: true) { totalCount } }';
+    const answer = await client.call('POST', '/graphql', { query });
+    expect(answer.body.errors[0].extensions.code).toBe('auth.session.required');
+    expect(await denials(reader)).toEqual(Array(2).fill('api_key.manage session'));
+    expect((await callTool(client, 'pipelines_execute', { pipeline_id: 'x' })).code).toBe('auth.scope.insufficient');
+    expect((await denials(reader)).slice(2)).toEqual(['pipeline.execute scope']);
+  });
+
+  it('leaves a row of a key off its surface, which no operation is found for', async () => {
+    const off = await minted({ kind: 'server' });
+    const client = ApiClient.withKey(server.baseUrl, off);
+    for (const path of ['/api/v1/pipelines', '/api/v1/nothing'])
+      expect([path, (await client.call('GET', path)).status]).toEqual([path, 403]);
+    expect((await rpc(client, 'tools/list')).status).toBe(403);
+    expect(await denials(off)).toEqual(['GET /api/v1/pipelines kind', 'GET /api/v1/nothing kind', 'POST /mcp kind']);
+  });
+
+  it('leaves none of a request whose fault is its body', async () => {
+    const rows = () => server.test.database.query(`SELECT id FROM audit_log WHERE event = 'auth.scope.denied'`);
+    const before = (await rows()).length;
+    const answer = await admin.call('POST', '/api/v1/auth/api-keys', { name: 'x', kind: 'endpoint', scopes: ['read'] });
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'endpoint.key_kind_refused']);
+    expect((await rows()).length).toBe(before);
+  });
+});

@@ -66,5 +66,5 @@ export function installPipeline(express: Express, parts: PipelineParts): void {
   express.use(limiter.damper());
   express.use(authentication(who));
   express.use(limiter.perPrincipal());
-  express.use(standing());
+  express.use(standing(trail));
 }

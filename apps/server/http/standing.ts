@@ -1,4 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
+import type { AccessTrail } from '#libs/identity';
 import { PenstockError, type Principal } from '#libs/kernel';
 import { isNavigation, redirect } from './navigation.js';
 import type { ClassifiedPath } from './raw-path.js';
@@ -11,13 +12,18 @@ const OWN_RUN = /^\/api\/v1\/executions\/[^/]+(\/result|\/events)?$/;
 
 /**
  * What a known caller may not even ask, whatever the operation (04 §2 steps 7, 8, 10): a key off its surface, a key
- * naming a workspace, a person who has yet to choose a password.
+ * naming a workspace, a person who has yet to choose a password. A key off its surface leaves the row of a denial; which
+ * operation it is after is not known here, so the row names verb and path.
  */
-export function standing() {
-  return (request: Request, response: Response, next: NextFunction): void => {
+export function standing(trail: Pick<AccessTrail, 'denied'>) {
+  return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const { principal, path } = contextOf(request);
     if (!principal) return next();
-    confineKey(principal, path, request.method);
+    const refusal = confineKey(principal, path, request.method);
+    if (refusal) {
+      await trail.denied(principal, `${request.method} ${path.path}`, refusal);
+      throw refusal;
+    }
     if (principal.method === 'api_key' && request.get('DP-Workspace') !== undefined) {
       throw new PenstockError('workspace.header_forbidden');
     }
@@ -28,14 +34,14 @@ export function standing() {
   };
 }
 
-function confineKey({ method: credential, keyKind }: Principal, path: ClassifiedPath, method: string): void {
-  if (credential === 'promotion') return;
-  if (keyKind === 'server') refuse('server_key_off_surface');
-  if (keyKind !== 'endpoint' || path.class === 'endpoint') return;
-  if ((method === 'GET' || method === 'HEAD') && OWN_RUN.test(path.path)) return;
-  refuse('endpoint_key_off_surface');
+function confineKey({ method: credential, keyKind }: Principal, path: ClassifiedPath, method: string) {
+  if (credential === 'promotion') return undefined;
+  if (keyKind === 'server') return offSurface('server_key_off_surface');
+  if (keyKind !== 'endpoint' || path.class === 'endpoint') return undefined;
+  if ((method === 'GET' || method === 'HEAD') && OWN_RUN.test(path.path)) return undefined;
+  return offSurface('endpoint_key_off_surface');
 }
 
-function refuse(reason: string): never {
-  throw new PenstockError('endpoint.key_kind_refused', { details: { reason } });
+function offSurface(reason: string): PenstockError {
+  return new PenstockError('endpoint.key_kind_refused', { details: { reason } });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditObserver, type AuditActor } from '#libs/audit';
-import { Clock, PenstockError, type ActingWorkspace, type Principal } from '#libs/kernel';
+import { Clock, isPenstockError, type ActingWorkspace, type PenstockError, type Principal } from '#libs/kernel';
 import type { OperationId } from '../operations.js';
 import { addressBlock } from './address-block.js';
 import { FloodLimit } from './flood-limit.js';
@@ -11,10 +11,14 @@ const USE_SAMPLE = 100;
 const DENIALS: Readonly<Record<string, string>> = {
   'auth.scope.insufficient': 'scope',
   'auth.session.required': 'session',
+  'workspace.session_required': 'session',
   'endpoint.key_kind_refused': 'kind',
   'auth.role_required': 'capability',
   'auth.key_issuer_role_lost': 'capability',
 };
+
+/** Of the refusals of a kind, those of a key off its surface; the others find fault with a body. */
+const OFF_SURFACE = /_off_surface$/;
 
 interface Rejection {
   actor: AuditActor;
@@ -34,6 +38,8 @@ export class AccessTrail {
   readonly #denials: FloodLimit<void>;
   /** What the door said of a request, for as long as its principal lives. */
   readonly #requests = new WeakMap<Principal, { path?: string; method?: string; told: Set<string> }>();
+  /** Refusals written down already: one passes several places on its way out. */
+  readonly #denied = new WeakSet<PenstockError>();
   #malformed = 0;
   #denialsLeftOut = 0;
   #uses = 0;
@@ -85,12 +91,21 @@ export class AccessTrail {
     await this.observer.observe(principal, 'auth.api_key.used', { path });
   }
 
-  /** A refusal of the operation guard. */
-  async denied(principal: Principal, operation: OperationId, refusal: PenstockError): Promise<void> {
-    const axis = DENIALS[refusal.code];
-    if (axis === undefined) return;
+  /**
+   * A right that was judged and found wanting, by the guard or behind it; any other failure is none of its business, and
+   * one refusal leaves one row wherever it passes.
+   *
+   * @param asked what the caller asked for; a refusal that names a narrower operation is recorded by that
+   */
+  async denied(principal: Principal, asked: string, refusal: unknown): Promise<void> {
+    if (!isPenstockError(refusal) || this.#denied.has(refusal)) return;
+    const { code, details } = refusal;
+    const axis = DENIALS[code];
+    if (axis === undefined || (axis === 'kind' && !OFF_SURFACE.test(String(details['reason'])))) return;
+    this.#denied.add(refusal);
     // Refusals of a whole kind of credential name what is asked and what came instead.
-    const { required = refusal.details['reason'] ?? axis, held = principal.keyKind } = refusal.details;
+    const { required = details['reason'] ?? axis, held = principal.keyKind ?? principal.method } = details;
+    const operation = details['operation'] ?? asked;
     await this.#limited(principal.keyId ?? principal.userId, () =>
       this.observer.observe(principal, 'auth.scope.denied', { operation, axis, required, held }),
     );

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PenstockError, type ActingWorkspace, type Principal } from '#libs/kernel';
+import type { ActingWorkspace, Principal } from '#libs/kernel';
 import { authoriseRequest } from '../authorise.js';
 import type { OperationId } from '../operations.js';
 import { AccessTrail } from './access-trail.js';
@@ -24,10 +24,25 @@ export class Admission {
     try {
       workspace = authoriseRequest(principal, operation);
     } catch (error) {
-      if (error instanceof PenstockError) await this.trail.denied(principal, operation, error);
+      await this.trail.denied(principal, operation, error);
       throw error;
     }
     await this.trail.superAdminActing(principal, operation, request.path, request.method);
     return workspace;
+  }
+
+  /**
+   * Does what an admitted operation asks for. What depends on arguments and rows is judged in there, and its refusals
+   * leave the row that those of the door leave (contract 04 §10).
+   *
+   * @throws what `work` throws
+   */
+  async carryOut<T>(principal: Principal, operation: string, work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.trail.denied(principal, operation, error);
+      throw error;
+    }
   }
 }

@@ -39,7 +39,7 @@ export function guardSchema(schema: GraphQLSchema, guard: Admission): GraphQLSch
   const roots = new Set<unknown>(rootsOf(schema));
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || roots.has(type)) continue;
-    for (const field of fieldsOf(type)) if (field.resolve) field.resolve = timed(field.resolve);
+    for (const field of fieldsOf(type)) if (field.resolve) field.resolve = timed(field.resolve, guard);
   }
   return schema;
 }
@@ -85,20 +85,26 @@ function guarded(field: Field, guard: Admission, resolve: Resolver): Resolver {
     if (call[3].operation.operation === OperationTypeNode.MUTATION) call[2].forget();
     await guard.admit(call[2].principal, operation, { path: PATH, method: 'POST' });
     const [source, args, context, info] = call;
-    return resolve(source, canonical(args), context, info) as unknown;
+    return guard.carryOut(
+      context.principal,
+      operation,
+      () => resolve(source, canonical(args), context, info) as unknown,
+    );
   };
   return (...call) => call[2].deadline.within(reading(call, () => work(...call)));
 }
 
 /** Reads what a field gives: a value, a promise, or a `Lazy` that is called now that the field is selected. */
-function timed(resolve: Resolver): Resolver {
+function timed(resolve: Resolver, guard: Admission): Resolver {
   return (...call) => {
-    const [, args, context] = call;
+    const [, args, context, { parentType, fieldName }] = call;
     const outcome = reading(call, () => {
       const given: unknown = resolve(...call);
       return typeof given === 'function' ? (given as Lazy<unknown>)(args, context) : given;
     });
-    return outcome instanceof Promise ? context.deadline.within(outcome) : outcome;
+    if (!(outcome instanceof Promise)) return outcome;
+    const judged = guard.carryOut(context.principal, `${parentType.name}.${fieldName}`, () => outcome as unknown);
+    return context.deadline.within(judged);
   };
 }
 

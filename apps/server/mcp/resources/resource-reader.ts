@@ -54,8 +54,9 @@ export class ResourceReader {
     try {
       const resource = parseResourceUri(uri);
       if (!resource) throw notFound(uri);
-      await this.admission.admit(principal, OPERATIONS[resource.kind], { path: '/mcp', method: 'POST' });
-      const content = await this.#content(principal, resource);
+      const operation = OPERATIONS[resource.kind];
+      await this.admission.admit(principal, operation, { path: '/mcp', method: 'POST' });
+      const content = await this.admission.carryOut(principal, operation, () => this.#content(principal, resource));
       if (content === undefined) throw notFound(uri);
       if (typeof content === 'string') return { uri, mimeType: 'text/markdown', text: content };
       return { uri, mimeType: 'application/json', text: writeJson(content) };

@@ -67,7 +67,9 @@ export class ToolDispatcher {
       const { declaration } = tool;
       await this.admission.admit(call.principal, declaration.operation, { path: '/mcp', method: 'POST' });
       record.given = readArguments(declaration, sent);
-      const value = await this.#worked(tool, call, record);
+      const value = await this.admission.carryOut(call.principal, declaration.operation, () =>
+        this.#worked(tool, call, record),
+      );
       if (!(value instanceof RefusedResult)) return successResult(declaration, value, correlationId);
       mark(record, 'refused', value.code);
       return refusedResult(value.body, correlationId);
