@@ -8,7 +8,7 @@ import { PenstockError, toWireStamp, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 
 import { CredentialUndecryptable } from './credentials/envelope.js';
-import { isSuperAdmin } from './datasource-ownership.js';
+import { DatasourceOwnership, isSuperAdmin } from './datasource-ownership.js';
 import { DatasourceRepository } from './datasource.repository.js';
 import type { DatasourceRecord } from './datasource.js';
 import { deepestMessage, DriverFailure } from './drivers/driver-failure.js';
@@ -43,6 +43,7 @@ export class ConnectionTest {
     private readonly drivers: DriverRegistry,
     private readonly sources: SourceFactory,
     private readonly audit: AuditLog,
+    private readonly ownership: DatasourceOwnership,
   ) {}
 
   async run(principal: Principal, name: string): Promise<ConnectionTestView> {
@@ -101,6 +102,7 @@ export class ConnectionTest {
       ? await this.repository.live(this.db, name)
       : await this.repository.visible(this.db, authorise(principal, 'datasource.test').id, name);
     if (!record) throw new PenstockError('datasource.not_found', { details: { datasource: name } });
+    if (superAdmin) await this.ownership.reached(principal, 'datasource.test', [record]);
     return record;
   }
 }

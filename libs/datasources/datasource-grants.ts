@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { AuditLog, type AuditActor } from '#libs/audit';
-import { authoriseInstance, WorkspaceDirectory } from '#libs/identity';
+import { authoriseInstance, SuperAdminReach, WorkspaceDirectory } from '#libs/identity';
 import { PenstockError, toWireStamp, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 
@@ -23,12 +23,19 @@ export class DatasourceGrants {
     private readonly rows: GrantRepository,
     private readonly audit: AuditLog,
     private readonly directory: WorkspaceDirectory,
+    private readonly reach: SuperAdminReach,
   ) {}
 
   async list(principal: Principal, name: string): Promise<GrantView[]> {
     await this.#present(principal, name);
     const rows = await this.rows.list(this.db, name);
-    return rows.map((row) => ({ ...row, granted_at: toWireStamp(row.granted_at) }));
+    const shown = rows.map(({ workspace_id: id, workspace: name }) => ({ id, name }));
+    await this.reach.into(principal, 'datasource.grant', shown);
+    return rows.map(({ workspace, granted_by, granted_at }) => ({
+      workspace,
+      granted_by,
+      granted_at: toWireStamp(granted_at),
+    }));
   }
 
   /** Idempotent; the first actor stays. */
@@ -38,7 +45,7 @@ export class DatasourceGrants {
     workspace: string,
   ): Promise<{ datasource: string; workspace: string; granted: true }> {
     await this.#present(principal, name);
-    const workspaceId = await this.#workspaceId(workspace);
+    const workspaceId = await this.#workspaceId(principal, workspace);
     const actor = await this.#actorIn(principal, { id: workspaceId, name: workspace });
     await this.db.transaction(async (tx) => {
       const added = await this.rows.grant(tx, name, workspaceId, principal.userId);
@@ -53,7 +60,7 @@ export class DatasourceGrants {
 
   async revoke(principal: Principal, name: string, workspace: string): Promise<void> {
     await this.#present(principal, name);
-    const workspaceId = await this.#workspaceId(workspace);
+    const workspaceId = await this.#workspaceId(principal, workspace);
     const actor = await this.#actorIn(principal, { id: workspaceId, name: workspace });
     await this.db.transaction(async (tx) => {
       const removed = await this.rows.revoke(tx, name, workspaceId);
@@ -74,9 +81,10 @@ export class DatasourceGrants {
     return { ...principal, workspace: { ...workspace, implicit } };
   }
 
-  async #workspaceId(name: string): Promise<string> {
+  async #workspaceId(principal: Principal, name: string): Promise<string> {
     const id = await this.rows.workspaceId(this.db, name, { onlyActive: false });
     if (id === undefined) throw new PenstockError('workspace.not_found');
+    await this.reach.into(principal, 'datasource.grant', [{ id, name }]);
     return id;
   }
 }

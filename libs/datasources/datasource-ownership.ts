@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { authorise, authoriseInstance } from '#libs/identity';
+import { authorise, authoriseInstance, SuperAdminReach, type OperationId } from '#libs/identity';
 import { Configuration, PenstockError, validationError, type Failure, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 
@@ -20,6 +20,7 @@ export class DatasourceOwnership {
     private readonly repository: DatasourceRepository,
     private readonly grants: GrantRepository,
     private readonly drivers: DriverRegistry,
+    private readonly reach: SuperAdminReach,
     config: Configuration,
   ) {
     this.#membersMay = config.get('datapipelines.workspaces.member-datasources-enabled');
@@ -39,6 +40,7 @@ export class DatasourceOwnership {
     if (!record) throw new PenstockError('datasource.not_found', { details: { datasource: name } });
     const own = record.ownerWorkspaceId !== null && record.ownerWorkspaceId === principal.workspace?.id;
     if (!own || this.#inProcess(record.dialect)) authoriseInstance(principal, 'datasource.manage_instance');
+    await this.reached(principal, 'datasource.manage', [record]);
     return record;
   }
 
@@ -71,7 +73,9 @@ export class DatasourceOwnership {
     }
     if (!superAdmin) return refused('Only a super admin registers a datasource for another workspace.');
     const ownerId = await this.grants.workspaceId(this.db, workspace, { onlyActive: true });
-    return ownerId === undefined ? refused('There is no active workspace of that name.') : { ownerId, failures: [] };
+    if (ownerId === undefined) return refused('There is no active workspace of that name.');
+    await this.reach.into(principal, 'datasource.manage', [{ id: ownerId, name: workspace }]);
+    return { ownerId, failures: [] };
   }
 
   /** Where members may not have datasources of their own, they delete none either: 400 `…workspace_forbidden`. */
@@ -83,6 +87,14 @@ export class DatasourceOwnership {
   #closedTo(principal: Principal): Failure | undefined {
     if (this.#membersMay || isSuperAdmin(principal)) return undefined;
     return forbidden('Workspace administrators may not register, change or delete datasources here.');
+  }
+
+  /** A super admin leaves a row in the workspaces whose datasources he is shown or changes (04 §7.2). */
+  async reached(principal: Principal, operation: OperationId, records: readonly DatasourceRecord[]): Promise<void> {
+    const owners = records.flatMap(({ ownerWorkspaceId: id, ownerWorkspace: name }) =>
+      id !== null && name !== null ? [{ id, name }] : [],
+    );
+    await this.reach.into(principal, operation, owners);
   }
 
   #inProcess(dialect: DatasourceRecord['dialect']): boolean {

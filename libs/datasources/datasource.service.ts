@@ -144,6 +144,7 @@ export class DatasourceService {
   /** By name, which `after` and `before` are. */
   async list(principal: Principal, filter: DatasourceFilter, page: KeysetPage): Promise<KeysetListing<DatasourceView>> {
     const found = await this.repository.page(this.db, selection(principal, filter), page);
+    if (filter.all) await this.ownership.reached(principal, 'datasource.grant', found.items);
     return { ...found, items: found.items.map((record) => datasourceView(record, this.drivers)) };
   }
 

@@ -9,7 +9,7 @@ import {
   type Principal,
   type Scope,
 } from '#libs/kernel';
-import type { SystemActor, WorkspaceDirectory } from '#libs/identity';
+import type { SuperAdminReach, SystemActor, WorkspaceDirectory } from '#libs/identity';
 import type { Database, Queryable } from '#libs/persistence';
 import { InvalidationBus, type TransientStore } from '#libs/transient';
 
@@ -97,11 +97,12 @@ export class DatasourceBench {
       this.config,
     ));
     this.pools = new DatasourcePools(database, this.repository, sources, this.bus, observer, this.config, logger);
-    const ownership = new DatasourceOwnership(database, this.repository, grants, drivers, this.config);
     // The super admins of the scene are members of nothing.
     const directory = { membershipsOf: () => Promise.resolve([]) } as unknown as WorkspaceDirectory;
-    const grantActs = new DatasourceGrants(database, this.repository, grants, audit, directory);
-    const test = new ConnectionTest(database, this.repository, drivers, sources, audit);
+    const reach = { into: () => Promise.resolve() } as unknown as SuperAdminReach;
+    const ownership = new DatasourceOwnership(database, this.repository, grants, drivers, reach, this.config);
+    const grantActs = new DatasourceGrants(database, this.repository, grants, audit, directory, reach);
+    const test = new ConnectionTest(database, this.repository, drivers, sources, audit, ownership);
     this.service = new DatasourceService(
       database,
       this.repository,

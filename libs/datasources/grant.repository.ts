@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Queryable } from '#libs/persistence';
 
 export interface GrantRecord {
+  workspace_id: string;
   workspace: string;
   granted_by: string;
   granted_at: string;
@@ -13,7 +14,7 @@ export interface GrantRecord {
 export class GrantRepository {
   async list(q: Queryable, datasource: string): Promise<GrantRecord[]> {
     return await q.query<GrantRecord>(
-      `SELECT w.name AS workspace, g.granted_by, g.granted_at
+      `SELECT w.id AS workspace_id, w.name AS workspace, g.granted_by, g.granted_at
          FROM datasource_workspaces g JOIN workspaces w ON w.id = g.workspace_id
         WHERE g.datasource_name = $1 ORDER BY w.name`,
       [datasource],

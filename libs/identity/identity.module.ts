@@ -12,6 +12,7 @@ import { MembershipRepository } from './access/membership.repository.js';
 import { PromotionAuthenticator } from './access/promotion-authenticator.js';
 import { SessionAuthenticator } from './access/session-authenticator.js';
 import { UseStamps } from './access/use-stamps.js';
+import { SuperAdminReach } from './access/super-admin-reach.js';
 import { WorkspaceDirectory } from './access/workspace-directory.js';
 import { AdministrationRepository } from './administration/administration.repository.js';
 import { Departures } from './administration/departures.js';
@@ -76,6 +77,7 @@ const faces = [
   SessionIssuer,
   SessionPurge,
   SessionService,
+  SuperAdminReach,
   SystemActor,
   UseStamps,
   UserDirectory,

@@ -13,6 +13,7 @@ export {
 export type { RequestFacts } from './access/request-facts.js';
 export type { SessionFacts } from './access/session-authenticator.js';
 export { UseStamps } from './access/use-stamps.js';
+export { SuperAdminReach } from './access/super-admin-reach.js';
 export { WorkspaceDirectory, type Visitor } from './access/workspace-directory.js';
 export {
   Departures,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '#libs/audit';
-import { authoriseInstance, Invalidations } from '#libs/identity';
+import { authoriseInstance, Invalidations, SuperAdminReach, type OperationId } from '#libs/identity';
 import { PenstockError, type Principal } from '#libs/kernel';
 import { Database, type Transaction } from '#libs/persistence';
 import { strandedCounts, WorkspaceRepository, type WorkspaceRow } from './workspace.repository.js';
@@ -17,6 +17,7 @@ export class WorkspaceLifecycle {
     private readonly workspaces: WorkspaceRepository,
     private readonly audit: AuditLog,
     private readonly invalidations: Invalidations,
+    private readonly reach: SuperAdminReach,
   ) {}
 
   /**
@@ -27,7 +28,7 @@ export class WorkspaceLifecycle {
    */
   async deactivate(principal: Principal, name: string): Promise<WorkspaceView> {
     authoriseInstance(principal, 'workspace.lifecycle');
-    return this.#change(name, async (tx, row) => {
+    return this.#change(principal, name, async (tx, row) => {
       if (!(await this.workspaces.deactivate(tx, row.id, principal.userId))) return;
       const actor = acting(principal, row);
       await this.audit.append(tx, actor, 'workspace.deactivated', { actor: principal.userId });
@@ -40,7 +41,7 @@ export class WorkspaceLifecycle {
   /** Reactivating an active workspace changes nothing. @throws `workspace.not_found` */
   async reactivate(principal: Principal, name: string): Promise<WorkspaceView> {
     authoriseInstance(principal, 'workspace.lifecycle');
-    return this.#change(name, async (tx, row) => {
+    return this.#change(principal, name, async (tx, row) => {
       if (!(await this.workspaces.reactivate(tx, row.id))) return;
       await this.audit.append(tx, acting(principal, row), 'workspace.reactivated', { actor: principal.userId });
       this.invalidations.announce(tx, 'workspace', row.id);
@@ -50,8 +51,7 @@ export class WorkspaceLifecycle {
   /** @throws `workspace.in_use` with `counts` while it holds content or live keys, `workspace.not_found` */
   async remove(principal: Principal, name: string): Promise<void> {
     authoriseInstance(principal, 'workspace.delete');
-    await this.db.transaction(async (tx) => {
-      const row = await this.#locked(tx, name, 'content');
+    await this.#within(principal, 'workspace.delete', { name, against: 'content' }, async (tx, row) => {
       const counts = await this.workspaces.contents(tx, row.id);
       if (Object.values(counts).some((count) => count > 0)) {
         throw new PenstockError('workspace.in_use', { details: { counts } });
@@ -63,13 +63,35 @@ export class WorkspaceLifecycle {
     });
   }
 
-  async #change(name: string, change: (tx: Transaction, row: WorkspaceRow) => Promise<void>): Promise<WorkspaceView> {
-    return this.db.transaction(async (tx) => {
-      const row = await this.#locked(tx, name, 'changes');
+  async #change(
+    principal: Principal,
+    name: string,
+    change: (tx: Transaction, row: WorkspaceRow) => Promise<void>,
+  ): Promise<WorkspaceView> {
+    return this.#within(principal, 'workspace.lifecycle', { name, against: 'changes' }, async (tx, row) => {
       await change(tx, row);
       const now = await this.workspaces.find(tx, row.id);
       return toView(now ?? row);
     });
+  }
+
+  /** A super admin leaves his row whatever becomes of the act: a refused one told him what the workspace holds. */
+  async #within<T>(
+    principal: Principal,
+    operation: OperationId,
+    { name, against }: { name: string; against: 'changes' | 'content' },
+    act: (tx: Transaction, row: WorkspaceRow) => Promise<T>,
+  ): Promise<T> {
+    const reached: WorkspaceRow[] = [];
+    try {
+      return await this.db.transaction(async (tx) => {
+        const row = await this.#locked(tx, name, against);
+        reached[0] = row;
+        return act(tx, row);
+      });
+    } finally {
+      await this.reach.into(principal, operation, reached);
+    }
   }
 
   async #locked(tx: Transaction, name: string, against: 'changes' | 'content'): Promise<WorkspaceRow> {

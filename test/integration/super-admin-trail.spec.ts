@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ApiClient } from '../fixtures/api-client.js';
 import { data } from '../fixtures/graphql.js';
+import { mintKey } from '../../libs/identity/keys/key-format.js';
 import { LocalServer } from '../fixtures/local-server.js';
 
 const PEOPLE = 'members(first: 5) { nodes { user { displayName } } } invitations(first: 5) { nodes { email } }';
@@ -84,6 +85,60 @@ describe('a super admin in a workspace he is no member of leaves a row', () => {
   });
 });
 
+/** What rights of the instance show or change of a single workspace is an operation in that workspace too. */
+describe('a right of the instance leaves a row in each workspace whose rows it touches', () => {
+  const sources = '/api/v1/datasources';
+
+  it('when he shuts, opens and deletes it, also where that is refused', async () => {
+    const gamma = '/api/v1/workspaces/gamma';
+    await chief.data('POST', '/api/v1/workspaces', { name: 'gamma' });
+    for (const act of ['deactivate', 'reactivate']) await chief.data('POST', `${gamma}/${act}`);
+    const { id } = await keyOfAda('gamma');
+    expect((await chief.call('DELETE', gamma)).status).toBe(409);
+    await chief.call('DELETE', `/api/v1/auth/api-keys/${id}`);
+    expect((await chief.call('DELETE', gamma)).status).toBe(204);
+    expect(await acting()).toEqual([
+      row('gamma', 'workspace.lifecycle', 'POST', `${gamma}/deactivate`),
+      row('gamma', 'workspace.lifecycle', 'POST', `${gamma}/reactivate`),
+      row('gamma', 'workspace.delete', 'DELETE', gamma),
+      row('gamma', 'api_key.own', 'DELETE', `/api/v1/auth/api-keys/${id}`),
+      row('gamma', 'workspace.delete', 'DELETE', gamma),
+    ]);
+  });
+
+  it.each(['memberships { workspace { name } }', 'apiKeys(first: 5) { nodes { name } }'])(
+    'when he reads it of other people: users { %s }',
+    async (field) => {
+      await keyOfAda('alpha');
+      await data(chief, `{ users(first: 10) { nodes { displayName ${field} } } }`);
+      const rows = await acting();
+      expect(rows).toContainEqual(row('alpha', 'user.read', 'POST', '/graphql'));
+      expect(new Set(rows.map(({ workspace }) => workspace)).size).toBe(rows.length);
+    },
+  );
+
+  it('when he makes, lists, tests, grants and deletes its datasource', async () => {
+    const body = { name: 'theirs', display_name: 'Theirs', workspace: 'alpha', dialect: 'SQLITE' };
+    await chief.data('POST', sources, { ...body, jdbc_url: `jdbc:sqlite:${server.files}/theirs.sqlite` });
+    await chief.data('GET', `${sources}?all=true`);
+    await chief.data('POST', `${sources}/theirs/test`);
+    await chief.data('POST', `${sources}/theirs/grants/beta`);
+    await chief.data('GET', `${sources}/theirs/grants`);
+    await chief.call('DELETE', `${sources}/theirs/grants/beta`);
+    expect((await chief.call('DELETE', `${sources}/theirs`)).status).toBe(204);
+    expect(await acting()).toEqual([
+      row('alpha', 'datasource.manage', 'POST', sources),
+      row('alpha', 'datasource.grant', 'GET', sources),
+      row('alpha', 'datasource.test', 'POST', `${sources}/theirs/test`),
+      row('beta', 'datasource.grant', 'POST', `${sources}/theirs/grants/beta`),
+      row('alpha', 'datasource.grant', 'GET', `${sources}/theirs/grants`),
+      row('beta', 'datasource.grant', 'GET', `${sources}/theirs/grants`),
+      row('beta', 'datasource.grant', 'DELETE', `${sources}/theirs/grants/beta`),
+      row('alpha', 'datasource.manage', 'DELETE', `${sources}/theirs`),
+    ]);
+  });
+});
+
 describe('no row', () => {
   it('where he is a member, and none for a list of names', async () => {
     await chief.data('GET', '/api/v1/workspaces/home/members');
@@ -106,4 +161,19 @@ const byWorkspace = (left: Row, right: Row): number => (left.workspace < right.w
 
 async function idOfChief(): Promise<string> {
   return (await chief.data('GET', '/api/v1/auth/me')).user_id;
+}
+
+/** A key, and a membership, of somebody who is active nowhere. */
+async function keyOfAda(workspace: string): Promise<{ id: string }> {
+  const { id } = mintKey();
+  const params = [id, workspace];
+  await server.test.database.execute(
+    `WITH ada AS (SELECT u.id AS user_id, w.id AS workspace_id FROM users u, workspaces w
+                   WHERE u.email = 'ada@example.com' AND w.name = $2),
+          member AS (INSERT INTO workspace_members (user_id, workspace_id) SELECT user_id, workspace_id FROM ada
+                     ON CONFLICT DO NOTHING)
+     INSERT INTO api_keys (id, user_id, workspace_id, name, key_hash, scopes) SELECT $1, user_id, workspace_id, $1, $1, '{read}' FROM ada`,
+    params,
+  );
+  return { id };
 }

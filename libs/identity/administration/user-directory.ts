@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isUuid, PenstockError, type KeysetListing, type KeysetPage, type Principal } from '#libs/kernel';
 import { Database } from '#libs/persistence';
 import { MembershipRepository, type Membership } from '../access/membership.repository.js';
+import { SuperAdminReach } from '../access/super-admin-reach.js';
 import { authoriseInstance } from '../authorise.js';
 import { toAccountView, type AccountView } from '../users/account-view.js';
 import { AdministrationRepository } from './administration.repository.js';
@@ -15,6 +16,7 @@ export class UserDirectory {
     private readonly db: Database,
     private readonly users: AdministrationRepository,
     private readonly rows: MembershipRepository,
+    private readonly reach: SuperAdminReach,
   ) {}
 
   /** By address, which `after` and `before` are; `q` is part of an address or a name, in any case. */
@@ -32,7 +34,10 @@ export class UserDirectory {
   /** Memberships of active workspaces of several people, the oldest first, in one statement. */
   async memberships(principal: Principal, userIds: readonly string[]): Promise<Map<string, Membership[]>> {
     authoriseInstance(principal, 'user.read');
-    return Map.groupBy(await this.rows.membershipsOfAll(this.db, userIds), ({ userId }) => userId);
+    const held = await this.rows.membershipsOfAll(this.db, userIds);
+    const shown = held.map(({ workspaceId: id, workspaceName: name }) => ({ id, name }));
+    await this.reach.into(principal, 'user.read', shown);
+    return Map.groupBy(held, ({ userId }) => userId);
   }
 
   /** @throws `auth.user.not_found` */

@@ -10,6 +10,7 @@ import {
   type Principal,
 } from '#libs/kernel';
 import { Database } from '#libs/persistence';
+import { SuperAdminReach } from '../access/super-admin-reach.js';
 import { WorkspaceDirectory } from '../access/workspace-directory.js';
 import { authorise, authoriseInstance, authoriseSelf, workspaceOf } from '../authorise.js';
 import { IdentitySettings } from '../identity-settings.js';
@@ -43,6 +44,7 @@ export class ApiKeyService {
     private readonly db: Database,
     private readonly keys: ApiKeyRepository,
     private readonly directory: WorkspaceDirectory,
+    private readonly reach: SuperAdminReach,
     private readonly hasher: SecretHasher,
     private readonly bindings: KeyBindingWriter,
     private readonly audit: AuditLog,
@@ -107,6 +109,8 @@ export class ApiKeyService {
   ): Promise<Map<string, KeysetListing<{ apiKey: ApiKeyRecord; cursor: string }>>> {
     authoriseInstance(principal, 'user.read');
     const found = await this.keys.pagesOfOwners(this.db, owners, page);
+    const shown = [...found.values()].flatMap(({ items }) => items.map(pinOf));
+    await this.reach.into(principal, 'user.read', shown);
     return new Map([...found].map(([owner, listing]) => [owner, withCursors(listing)]));
   }
 
@@ -133,6 +137,7 @@ export class ApiKeyService {
     authoriseSelf(principal, 'api_key.own');
     const row = isKeyId(id) ? await this.keys.find(this.db, id) : undefined;
     if (!row || !(await this.#mayRevoke(principal, row))) throw new PenstockError('auth.api_key.not_found');
+    if (row.userId !== principal.userId) await this.reach.into(principal, 'api_key.own', [pinOf(row)]);
     await this.db.transaction(async (tx) => {
       if (!(await this.keys.revoke(tx, id))) return;
       const workspace = {
@@ -167,6 +172,10 @@ export class ApiKeyService {
     const held = await this.directory.membershipsOf(principal.userId);
     return !held.some(({ workspaceId }) => workspaceId === row.workspaceId);
   }
+}
+
+function pinOf({ workspaceId: id, workspaceName: name }: ApiKeyRow) {
+  return { id, name };
 }
 
 function withCursors({ items, ...more }: KeysetListing<ApiKeyRow>) {
