@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { JsonObject } from '#libs/kernel';
+import { ExactNumber, type JsonObject } from '#libs/kernel';
 
 import { datasourceScene, refusal, SECRET } from './datasource-scene.fixture.js';
 
@@ -94,6 +94,24 @@ describe('registered datasources', () => {
       'workspace_forbidden workspace',
     ]);
   });
+
+  it.each(['1', '86401', '2147483647'])('a statement may have %s seconds', async (seconds) => {
+    const query_timeout_seconds = new ExactNumber(seconds);
+    const body = scene.body({ query_timeout_seconds });
+    const created = await scene.bench.service.create(scene.team.admin, body);
+    expect(created.query_timeout_seconds).toBe(Number(seconds));
+    expect((await scene.bench.service.read(scene.team.viewer, 'pg-prod')).query_timeout_seconds).toBe(Number(seconds));
+  });
+
+  it.each(['0', '-1', '1.5', '2147483648', '99999999999999999999'])(
+    'a statement may not have %s seconds',
+    async (seconds) => {
+      const body = scene.body({ query_timeout_seconds: new ExactNumber(seconds) });
+      expect((await refusal(scene.bench.service.create(scene.team.admin, body))).failures).toEqual([
+        'query_timeout_invalid query_timeout_seconds',
+      ]);
+    },
+  );
 
   it.each([
     ['H2', 'jdbc:h2:mem:x', 'datasource.driver_not_loaded'],

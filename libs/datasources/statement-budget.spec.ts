@@ -8,4 +8,9 @@ describe('how long a statement may take by its datasource', () => {
     expect(statementSecondsOf({ queryTimeoutSeconds: null, dialect: 'LAKE' })).toBe(180);
     expect(statementSecondsOf({ queryTimeoutSeconds: null, dialect: 'DUCKDB' })).toBeNull();
   });
+
+  it('is a day at the most, as a node is: a stored number of years overflows no clock', () => {
+    expect(statementSecondsOf({ queryTimeoutSeconds: 86_399, dialect: 'POSTGRES' })).toBe(86_399);
+    expect(statementSecondsOf({ queryTimeoutSeconds: 2_147_483_647, dialect: 'POSTGRES' })).toBe(86_400);
+  });
 });

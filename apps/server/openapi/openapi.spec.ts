@@ -87,6 +87,17 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('tells of a grant only what it can answer', () => {
+    const told = (method: string): string =>
+      JSON.stringify(operations.find((each) => each.path.endsWith('/grants/{workspace}') && each.method === method));
+    for (const method of ['post', 'delete']) {
+      expect(told(method)).toContain('workspace.not_found');
+      expect(told(method)).not.toContain('datasource.in_use');
+    }
+    // What is not granted is absent: no route ever answers that a grant is what it lacks.
+    expect(JSON.stringify(operations)).not.toContain('datasource.grant_required');
+  });
+
   it('declares each variable of a path once, as OpenAPI demands', () => {
     for (const { path, operation } of operations) {
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);

@@ -139,7 +139,7 @@ export class DatasourcesController {
   @Operation('datasource.grant')
   @Describe('Let a workspace use it; once or twice is the same.', {
     answers: { 200: granted },
-    errors: ['datasource.not_found', 'datasource.grant_required', 'workspace.not_found', 'workspace.inactive'],
+    errors: ['datasource.not_found', 'workspace.not_found'],
   })
   grant(
     @Caller() caller: Principal,
@@ -151,9 +151,9 @@ export class DatasourcesController {
 
   @Delete(':name/grants/:workspace')
   @Operation('datasource.grant')
-  @Describe('Take a grant back; pipelines that use it must not be there.', {
+  @Describe('Take a grant back; pipelines there that use it fail from then on.', {
     answers: { 204: nothing('Taken back.') },
-    errors: ['datasource.not_found', 'datasource.in_use', 'workspace.not_found'],
+    errors: ['datasource.not_found', 'workspace.not_found'],
   })
   async revoke(
     @Caller() caller: Principal,
