@@ -144,7 +144,8 @@ describe('pools that follow their rows, on two processes', () => {
       `UPDATE datasources SET display_name = 'changed unseen', updated_at = NOW() WHERE name = 'pg'`,
     );
     expect(await sessions()).toBe(1);
-    await there.pools.reconcile();
+    // What a bus tells its listeners whenever its subscription stands anew, as after an outage of the store.
+    await there.bus.start();
     expect(await eventually(async () => (await sessions()) === 0)).toBe(true);
     expect(there.pools.leased('pg')).toBeUndefined();
   });

@@ -231,6 +231,13 @@ describe('secrets', () => {
     }
   });
 
+  it('are sealed by a key provider that there is: an unknown one stops the boot by its name', () => {
+    expect(violations({ DATAPIPELINES_DB_KEY_PROVIDER: 'vault' })).toEqual([
+      expect.stringMatching(/^DATAPIPELINES_DB_KEY_PROVIDER .*env/),
+    ]);
+    expect(loadConfiguration({}).get('datapipelines.db.key-provider')).toBe('env');
+  });
+
   it('refuses unreadable and empty files, both forms together, and files for what is no secret', () => {
     expect(violations({ REDIS_URL_FILE: '/nowhere/at/all' })).toEqual([
       'REDIS_URL_FILE names a file that cannot be read (ENOENT)',
