@@ -16,6 +16,7 @@ export { PipelineBatchReading, pipelineVersionKey, type PipelineVersionRef } fro
 export { PipelineLineage, type TemplateUser } from './pipeline-lineage.js';
 export type { TemplateUpgrade } from './pipeline.repository.js';
 export { PipelineLifecycle, type PurgeOptions, type PurgeReport, type ReleaseOptions } from './pipeline-lifecycle.js';
+export { ExampleFile } from './transfer/example-file.js';
 export { PipelineTransfer, type PipelineImportReport } from './transfer/pipeline-transfer.js';
 export type { PipelineFile } from './transfer/pipeline-file.js';
 export type { PipelineFilter } from './pipeline-browse.repository.js';

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '#libs/audit';
 import { DatasourcesModule } from '#libs/datasources';
+import { IdentityModule } from '#libs/identity';
 import { TemplatesModule } from '#libs/templates';
 import { ContextBuilder } from './binding/context-builder.js';
 import { CompositionValidation } from './composition/composition-validation.js';
@@ -16,6 +17,7 @@ import { PipelineLifecycle } from './pipeline-lifecycle.js';
 import { PipelineReading } from './pipeline-reading.js';
 import { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
 import { PipelineRepository } from './pipeline.repository.js';
+import { ExampleFile } from './transfer/example-file.js';
 import { PipelineTransfer } from './transfer/pipeline-transfer.js';
 import { ReadOnlyPipelines } from './read-only-pipeline.js';
 import { DocumentValidation } from './validation/document-validation.js';
@@ -32,6 +34,7 @@ const faces = [
   PipelineLifecycle,
   PipelineCatalog,
   PipelineTransfer,
+  ExampleFile,
   ContextBuilder,
   ContentGate,
   PipelineDatasourceReferences,
@@ -44,7 +47,7 @@ const faces = [
  * `ExecutionPurge` and `PublishedEndpointReferences` from the wiring.
  */
 @Module({
-  imports: [AuditModule, DatasourcesModule, TemplatesModule],
+  imports: [AuditModule, DatasourcesModule, IdentityModule, TemplatesModule],
   providers: [
     ...faces,
     PipelineRepository,

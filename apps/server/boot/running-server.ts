@@ -17,7 +17,7 @@ import {
 import { Clock, Configuration, Logger, PenstockError, SystemClock } from '#libs/kernel';
 import { MailDispatcher } from '#libs/mail';
 import { Database } from '#libs/persistence';
-import { ContentGate } from '#libs/pipelines';
+import { ContentGate, ExampleFile } from '#libs/pipelines';
 import { InvalidationBus, TransientStore } from '#libs/transient';
 import { AppModule } from '../app.module.js';
 import { seedDemo } from '../demo/seed-demo.js';
@@ -158,6 +158,7 @@ export class RunningServer {
         event: 'auth.local.one_time_credential_pending',
       });
     }
+    await this.app.get(ExampleFile).bring();
     if (configuration.get('datapipelines.demo')) await seedDemo(this.app, embedded, log);
   }
 

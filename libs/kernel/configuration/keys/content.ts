@@ -151,4 +151,9 @@ export const datasourceKeys = {
     form: ABSOLUTE_PATH,
     about: 'YAML file of datasources that are registered at start.',
   }),
+  'datapipelines.bootstrap.examples-file': optionalText({
+    form: ABSOLUTE_PATH,
+    about:
+      'JSON file of exported pipelines, one or a list, that are imported into the workspace `default` at start unless their names are there.',
+  }),
 };
