@@ -168,6 +168,35 @@ describe('registered datasources', () => {
       expect((await refusal(act())).code).toBe('datasource.not_found');
   });
 
+  it.each(['POSTGRES', 'H2'])(
+    'a certificate of %s lies under a file root or /etc/ssl, and nowhere else',
+    async (dialect) => {
+      const jdbc_url = dialect === 'H2' ? 'jdbc:h2:pg://db.example/d' : 'jdbc:postgresql://db.example/d';
+      const outside = mkdtempSync(join(tmpdir(), 'penstock-outside-'));
+      writeFileSync(join(outside, 'ca.pem'), '');
+    symlinkSync(join(outside, 'ca.pem'), join(scene.folder, `ca-${dialect}.pem`));
+      const save = (name: string, sslrootcert: string): Promise<unknown> =>
+        scene.bench.service.create(
+          scene.team.admin,
+          scene.body({ name, dialect, jdbc_url, properties: { jdbc: { sslmode: 'verify-ca', sslrootcert } } }),
+        );
+      await save('ca-root', join(scene.folder, 'ca.pem'));
+      await save('ca-etc', '/etc/ssl/certs/ca.pem');
+      // Also through a link in a root, and by climbing out of one.
+      for (const path of [
+        join(outside, 'ca.pem'),
+        '/etc/passwd',
+        '/etc/ssl-other/ca.pem',
+        '/etc/ssl/../passwd',
+        join(scene.folder, `ca-${dialect}.pem`),
+      ]) {
+        const { details } = await refusal(save('ca-out', path));
+        expect([path, details['reason']]).toEqual([path, 'file_root']);
+      }
+      rmSync(outside, { recursive: true });
+    },
+  );
+
   it('files must lie under the roots by their real path, at save', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'penstock-outside-'));
     writeFileSync(join(outside, 'x.db'), '');
