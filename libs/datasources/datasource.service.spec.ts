@@ -174,7 +174,7 @@ describe('registered datasources', () => {
       const jdbc_url = dialect === 'H2' ? 'jdbc:h2:pg://db.example/d' : 'jdbc:postgresql://db.example/d';
       const outside = mkdtempSync(join(tmpdir(), 'penstock-outside-'));
       writeFileSync(join(outside, 'ca.pem'), '');
-    symlinkSync(join(outside, 'ca.pem'), join(scene.folder, `ca-${dialect}.pem`));
+      symlinkSync(join(outside, 'ca.pem'), join(scene.folder, `ca-${dialect}.pem`));
       const save = (name: string, sslrootcert: string): Promise<unknown> =>
         scene.bench.service.create(
           scene.team.admin,
