@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { register } from 'prom-client';
 import { ApiClient, collect } from '../fixtures/api-client.js';
 import { ask, codesOf, data } from '../fixtures/graphql.js';
 import { startGraphqlServer } from '../fixtures/graphql-server.js';
@@ -114,6 +115,27 @@ describe('the door', () => {
     expect([document.status, codesOf(document)]).toEqual([400, ['graphql.document_too_large']]);
     const image = await ask(admin, '{ viewer { authMethod } }', {}, { Accept: 'image/png' });
     expect([image.status, codesOf(image)]).toEqual([406, ['request.not_acceptable']]);
+  });
+
+  it('counts operations by what they were and how they ended', async () => {
+    const counted = async () => {
+      const { values } = await register.getSingleMetric('datapipelines_graphql_operations_total')!.get();
+      return new Map(values.map(({ labels, value }) => [`${labels['type']} ${labels['outcome']}`, value]));
+    };
+    const before = await counted();
+    for (const query of [
+      '{ viewer { authMethod } }',
+      'mutation { createWorkspace(input: { name: "counted" }) { workspace { id } } }',
+      '{ nothing }',
+      '{',
+    ])
+      await reader.call('POST', '/graphql', { query });
+    const grown = [...(await counted())].map(([key, value]) => [key, value - (before.get(key) ?? 0)] as const);
+    expect(grown.filter(([, by]) => by > 0).sort()).toEqual([
+      ['mutation errors', 1],
+      ['query success', 1],
+      ['unknown refused', 2],
+    ]);
   });
 
   it('answers in the media type that is asked for, and says what the operation cost', async () => {

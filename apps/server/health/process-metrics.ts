@@ -4,7 +4,8 @@ import { Gauge, register } from 'prom-client';
 import { AuditObserver } from '#libs/audit';
 import { AccessTrail } from '#libs/identity';
 import { RedisTransientStore, TransientStore } from '#libs/transient';
-import { counter } from './error-metrics.js';
+import { counter, rejections } from './error-metrics.js';
+import { operations } from './operation-metrics.js';
 
 const NANOSECONDS = 1e9;
 
@@ -16,6 +17,8 @@ export class ProcessMetrics {
   constructor(trail: AccessTrail, observer: AuditObserver, store: TransientStore) {
     this.#delay.enable();
     counter();
+    rejections();
+    operations();
     scraped('datapipelines_eventloop_delay_seconds', 'Event loop delay, 99th percentile since the last scrape.', () => {
       const p99 = this.#delay.percentile(99) / NANOSECONDS;
       this.#delay.reset();

@@ -17,6 +17,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { Configuration, isPenstockError, Logger, writeJson, type Principal } from '#libs/kernel';
+import { countOperation } from '../../health/operation-metrics.js';
 import { asGraphqlError, catalogued, formatError } from '../errors/error-format.js';
 import { protocolCodeOf } from '../errors/protocol-error.js';
 import {
@@ -138,25 +139,32 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
       variableValues: request.variables,
     };
     const opening = this.contextOf(principal, cost, signal);
+    let failed = false;
+    const written = (result: ExecutionResult): string => {
+      failed ||= result.errors !== undefined;
+      return this.#written(result, principal);
+    };
     try {
       const source = await createSourceEventStream({ ...shared, contextValue: opening });
       opening.deadline.met();
       if (!(Symbol.asyncIterator in source)) {
-        yield this.#written(source, principal);
+        yield written(source);
         return;
       }
       for await (const event of source) {
         const context = this.contextOf(principal, cost, signal);
         try {
-          yield this.#written(await execute({ ...shared, rootValue: event, contextValue: context }), principal);
+          yield written(await execute({ ...shared, rootValue: event, contextValue: context }));
         } finally {
           context.deadline.met();
         }
       }
     } catch (error) {
+      failed = true;
       if (!isPenstockError(error) || error.status >= 500) throw error;
-      yield this.#written({ errors: [asGraphqlError(error)] }, principal);
+      yield written({ errors: [asGraphqlError(error)] });
     } finally {
+      countOperation(operation.operation, failed ? 'errors' : 'success');
       opening.deadline.met();
     }
   }
@@ -168,6 +176,7 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
 
   /** The answer to what was refused before it ran: errors and no `data`. */
   refusal(errors: readonly GraphQLError[], correlationId: string): GraphqlAnswer {
+    countOperation('unknown', 'refused');
     const formatted = errors.map((error) => this.format(error, correlationId));
     const status = formatted[0]?.extensions?.['http_status'];
     return { status: typeof status === 'number' ? status : 500, body: writeJson({ errors: formatted }) };
@@ -191,7 +200,8 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
     return {
       requestDidStart: () =>
         Promise.resolve({
-          willSendResponse: ({ errors, response, contextValue }) => {
+          willSendResponse: ({ errors, operation, response, contextValue }) => {
+            countOperation(operation?.operation ?? 'unknown', errors ? 'errors' : 'success');
             if (response.body.kind !== 'single') return Promise.resolve();
             const { singleResult } = response.body;
             if (errors) {
