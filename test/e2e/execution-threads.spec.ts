@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { ApiClient } from '../fixtures/api-client.js';
 import { oneNodePipeline, releasedPipeline, releasedTemplate } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
@@ -10,9 +9,6 @@ import { EventStream } from '../fixtures/event-stream.js';
 import { eventually } from '../fixtures/eventually.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { RunScene } from '../fixtures/run-scene.js';
-
-/** Three hundred megabytes of texts in one message: a heap of a hundred has no room for them. */
-const HUGE = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) SELECT hex(randomblob(300000)) AS h FROM n`;
 
 /** Stays inside the engine until somebody stops it. */
 const ENDLESS = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(100000) b';
@@ -22,6 +18,7 @@ const THREADS = {
   DATAPIPELINES_EXECUTOR_HOST_THREADS: '2',
   DATAPIPELINES_EXECUTOR_HOST_THREAD_HEAP_MB: '100',
   DATAPIPELINES_EXECUTOR_CANCEL_GRACE_SECONDS: '2',
+  NODE_OPTIONS: `--require=${join(import.meta.dirname, '../fixtures/thread-heap-filler.mjs')}`,
 };
 
 describeWithProgram('redis-server', 'executions in threads of their own', (redis) => {
@@ -40,12 +37,6 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
     rmSync(dirname(declared), { recursive: true });
     author = deployment.author;
     scene = await RunScene.build(deployment);
-    const file = join(deployment.files, 'texts.sqlite');
-    new DatabaseSync(file).close();
-    await deployment.admin.in('default').data('POST', '/api/v1/datasources', {
-      ...{ name: 'texts', display_name: 'Texts', dialect: 'SQLITE' },
-      ...{ jdbc_url: `jdbc:sqlite:${file}`, credential: { kind: 'none' } },
-    });
   }, 90_000);
 
   afterAll(async () => {
@@ -134,12 +125,6 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
   });
 
   it('take only their own thread with them when it runs out of memory; another takes its place', async () => {
-    const huge = await oneNodePipeline(author, {
-      name: 'threads/huge',
-      source: 'texts',
-      dialect: 'SQLITE',
-      sql: HUGE,
-    });
     const before = await counted(deployment);
     // One run in each thread, inside the engine: the thread that dies takes one of them with it, in mid-statement.
     const heavy = await oneNodePipeline(author, {
@@ -150,24 +135,27 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
       const rows = await Promise.all(beside.map(rowOf));
       return rows.every(({ node_stats: stats }) => (stats as unknown[] | null)?.length === 1);
     });
-    const stream = await EventStream.run(author, huge);
-    expect(await stream.ended).toBe('ended');
-    expect(stream.events.at(-1)).toBe('pipeline_failed');
-    expect(stream.frames.at(-1)).toMatchObject({ data: { duration_ms: expect.any(Number), failed_node_id: null } });
-    expect(stream.ids).toEqual(stream.ids.map((_, index) => index + 1));
-    const row = await rowOf(stream.executionId);
-    expect(row).toMatchObject({
+    const watchers = await Promise.all(beside.map((id) => EventStream.watch(author, id)));
+    deployment.server.signal('SIGUSR2');
+    const statuses = async () => (await Promise.all(beside.map(rowOf))).map(({ status }) => String(status));
+    await eventually('one of them to be ended', async () => (await statuses()).includes('FAILED'));
+    const lost = (await statuses()).indexOf('FAILED');
+    expect(await rowOf(beside[lost]!)).toMatchObject({
       status: 'FAILED',
       error: { code: 'pipeline.execution.aborted', details: { reason: 'host_thread_lost' } },
       node_stats: [{ node_id: 'read', status: 'ABORTED' }],
     });
-    const statuses = async () => (await Promise.all(beside.map(rowOf))).map(({ status }) => String(status));
-    await eventually('the one beside it to be ended too', async () => (await statuses()).includes('FAILED'));
-    const [survivor, ...none] = (await statuses()).flatMap((status, at) => (status === 'RUNNING' ? [beside[at]!] : []));
-    expect(none).toEqual([]);
-    expect((await author.call('DELETE', `/api/v1/executions/${survivor!}`)).status).toBe(204);
-    expect(await scene.ended(survivor!)).toBe('ABORTED');
-    for (const id of [...beside, stream.executionId]) expect(await scene.terminalEvents(id)).toHaveLength(1);
+    const stream = watchers[lost]!;
+    expect(await stream.ended).toBe('ended');
+    expect(stream.frames.at(-1)).toMatchObject({
+      ...{ event: 'pipeline_failed', data: { duration_ms: expect.any(Number), failed_node_id: null } },
+    });
+    expect(stream.ids).toEqual(stream.ids.map((_, index) => index + 1));
+    const survivor = beside[1 - lost]!;
+    expect(await rowOf(survivor)).toMatchObject({ status: 'RUNNING' });
+    expect((await author.call('DELETE', `/api/v1/executions/${survivor}`)).status).toBe(204);
+    expect(await scene.ended(survivor)).toBe('ABORTED');
+    for (const id of beside) expect(await scene.terminalEvents(id)).toHaveLength(1);
     await eventually('the threads to be two again', async () => {
       const runs = await Promise.all([1, 2, 3, 4].map(() => scene.launch(author, scene.staged, { rows: 100 })));
       return (await Promise.all(runs.map((id) => scene.ended(id)))).every((status) => status === 'SUCCESS');
@@ -176,7 +164,7 @@ describeWithProgram('redis-server', 'executions in threads of their own', (redis
     const after = await counted(deployment);
     for (const [series, value] of before) expect([series, (after.get(series) ?? 0) >= value]).toEqual([series, true]);
     const failed = [...after].filter(([series]) => /^datapipelines_executions_total\{.*status="FAILED"/.test(series));
-    expect(failed.reduce((sum, [, value]) => sum + value, 0)).toBeGreaterThanOrEqual(2);
+    expect(failed.reduce((sum, [, value]) => sum + value, 0)).toBeGreaterThanOrEqual(1);
     expect((await author.call('GET', '/health')).status).toBe(200);
     expect(deployment.server.output).not.toContain('datasources file');
   });
