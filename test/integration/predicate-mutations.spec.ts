@@ -56,8 +56,10 @@ beforeAll(async () => {
   });
   // Mail is off here, and what it would leave behind is what an erasure has to find.
   for (const sql of [
-    `INSERT INTO mail_sends (id, user_id, kind, act_id, recipient)
-     SELECT gen_random_uuid(), id, 'welcome', id, email FROM users WHERE email LIKE '%@example.org'`,
+    `INSERT INTO mail_sends (id, user_id, kind, act_id, recipient, error)
+     SELECT gen_random_uuid(), u.id, 'welcome', u.id, u.email,
+            (SELECT 'not beside ' || string_agg(o.email, ', ' ORDER BY o.email) FROM users o WHERE o.id <> u.id)
+       FROM users u WHERE u.email LIKE '%@example.org'`,
     `INSERT INTO password_reset_tokens (id, user_id, token_hash, expires_at, requested_ip)
      SELECT gen_random_uuid(), id, sha256(email::bytea), NOW() + INTERVAL '1 hour', '192.0.2.1' FROM users`,
   ]) {
