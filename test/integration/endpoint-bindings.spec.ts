@@ -247,3 +247,24 @@ describe('binding', () => {
     expect((await owner.data('GET', BINDINGS)).bindings).toEqual([]);
   });
 });
+
+it('a bound key may no more than its owner: one who left the workspace serves nobody, and back again it does', async () => {
+  const people = {
+    server,
+    metadata: (sql: string, params: unknown[] = []) => server.test.database.query(sql, params),
+  } as unknown as Deployment;
+  const leaverId = await addPerson(people, 'leaver', { memberships: { default: { author: true } } });
+  const leaver = await signIn(people, 'leaver');
+  const key = await endpointKey(leaver, ['/sales']);
+  expect(await reach(key, ['/sales'])).toEqual({ '/sales': 200 });
+  const member = `/api/v1/workspaces/default/members/${leaverId}`;
+  expect((await owner.call('DELETE', member)).status).toBe(204);
+  expect(await reach(key, ['/sales'])).toEqual({ '/sales': 'auth.key_issuer_role_lost' });
+  // Its binding still decides: what nobody may call is not open to others for that.
+  expect(await reach(user, ['/sales'])).toEqual({ '/sales': NOT_BOUND });
+  expect(
+    (await owner.call('POST', '/api/v1/workspaces/default/members', { email: 'leaver@example.org', author: true }))
+      .status,
+  ).toBeLessThan(300);
+  expect(await reach(key, ['/sales'])).toEqual({ '/sales': 200 });
+});
