@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ApiClient } from '../fixtures/api-client.js';
+import { ApiClient } from '../fixtures/api-client.js';
 import { LocalServer } from '../fixtures/local-server.js';
 
 const VIEWER = '{ viewer { isSuperAdmin } }';
@@ -26,6 +26,7 @@ describe('a server that runs trusted documents only', () => {
     server = await LocalServer.start({
       DATAPIPELINES_GRAPHQL_TRUSTED_DOCUMENTS: 'require',
       DATAPIPELINES_GRAPHQL_TRUSTED_DOCUMENTS_FILE: manifest,
+      DATAPIPELINES_GRAPHQL_GRAPHIQL: 'false',
     });
     admin = (await server.admin()).in('default');
   }, 90_000);
@@ -41,6 +42,14 @@ describe('a server that runs trusted documents only', () => {
   ])('runs them by their %s', async (_by, body) => {
     const answer = await admin.call('POST', '/graphql', body);
     expect([answer.status, answer.body.data]).toEqual([200, { viewer: { isSuperAdmin: true } }]);
+  });
+
+  it('has no console where it is off, nor the wider policy that its page would need', async () => {
+    for (const client of [admin, new ApiClient(server.baseUrl)]) {
+      const answer = await client.call('GET', '/graphql', undefined, { headers: { Accept: 'text/html' } });
+      expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'POST, OPTIONS']);
+      expect(answer.headers.get('Content-Security-Policy')).not.toContain('unsafe-inline');
+    }
   });
 
   it('opens their subscriptions', async () => {

@@ -50,7 +50,12 @@ export function installPipeline(express: Express, parts: PipelineParts): void {
   express.use(requestMetrics());
   express.use(correlation(parseProxies(configuration.get('datapipelines.auth.trusted-proxies'))));
   if (configuration.get('datapipelines.observability.tracing.enabled')) express.use(requestSpans());
-  express.use(securityHeaders({ https: baseUrl?.startsWith('https:') ?? false }));
+  express.use(
+    securityHeaders({
+      https: baseUrl?.startsWith('https:') ?? false,
+      hasConsole: configuration.get('datapipelines.graphql.graphiql'),
+    }),
+  );
   express.use(requestLineGuard());
   express.use(announcedSize(bodyLimits(configuration)));
   express.use(cors(origins));

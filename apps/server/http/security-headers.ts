@@ -15,8 +15,8 @@ const CONTENT_SECURITY_POLICY = {
   objectSrc: ["'none'"],
 };
 
-/** The headers of 04 §9.1; only the GraphQL console's page may inject styles (03 §12). */
-export function securityHeaders(options: { https: boolean }) {
+/** The headers of 04 §9.1; only the GraphQL console's page may inject styles (03 §12), where there is one. */
+export function securityHeaders(options: { https: boolean; hasConsole: boolean }) {
   const strict = policy(CONTENT_SECURITY_POLICY, options.https);
   const graphqlConsole = policy(
     { ...CONTENT_SECURITY_POLICY, styleSrc: ["'self'", "'unsafe-inline'"], fontSrc: ["'self'", 'data:'] },
@@ -24,7 +24,7 @@ export function securityHeaders(options: { https: boolean }) {
   );
   return (request: Request, response: Response, next: NextFunction): void => {
     response.setHeader('Permissions-Policy', 'camera=(), microphone=(), geolocation=()');
-    const isConsole = request.method === 'GET' && findContext(request)?.path.class === 'graphql';
+    const isConsole = options.hasConsole && request.method === 'GET' && findContext(request)?.path.class === 'graphql';
     (isConsole ? graphqlConsole : strict)(request, response, next);
   };
 }

@@ -148,10 +148,11 @@ describe('rules over several keys', () => {
 });
 
 describe('the hardened posture', () => {
-  it('is accepted when complete, and switches authoring and introspection off', () => {
+  it('is accepted when complete, and switches authoring, introspection and the GraphQL console off', () => {
     const config = loadConfiguration(HARDENED);
     expect(config.get('datapipelines.deployment.authoring-enabled')).toBe(false);
     expect(config.get('datapipelines.graphql.introspection')).toBe('off');
+    expect(config.get('datapipelines.graphql.graphiql')).toBe(false);
     expect(config.get('datapipelines.auth.cookie-secure')).toBe(true);
   });
 

@@ -210,6 +210,7 @@ describe('defaults that depend', () => {
     [{ DATAPIPELINES_EXECUTOR_NODE_TIMEOUT_SECONDS: '100' }, 'datapipelines.datasources.retire-ceiling-seconds', 130],
     [{ DATAPIPELINES_DB_ENCRYPTION_KEYS_4: KEY_32 }, 'datapipelines.db.encryption-key-current', 4],
     [{}, 'datapipelines.graphql.introspection', 'authenticated'],
+    [{}, 'datapipelines.graphql.graphiql', true],
     [{}, 'datapipelines.deployment.authoring-enabled', true],
   ] as const)('%j gives %s = %j', (environment: Environment, key, value) => {
     const config = loadConfiguration(environment, { cores: 16, temporaryDirectory: '/scratch' });
