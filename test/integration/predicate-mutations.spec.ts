@@ -23,6 +23,8 @@ const EXCEPTED: [part: string, reason: string][] = [
   ['FROM learned_facts f WHERE f.datasource_name = $2 AND f.trust', 'notes beside the tables of a source that was found granted before, and read once more by id'],
   ['FALSE AS conflicting FROM learned_facts f LEFT JOIN pipelines p ON p.id = f.source_pipeline_id AND p.workspace_id = $1::uuid WHERE f.id = ANY', 'the same notes, read by id; each of the two holds for the other'],
   ['FROM password_reset_tokens WHERE user_id = $1 AND created_at > NOW()', 'counted where mail is on; held by libs/identity/reset/password-reset.spec.ts'],
+  ['SELECT recipient FROM mail_sends WHERE user_id = $1 AND kind', 'whose addresses are masked in what servers said; held by libs/identity/administration/user-erasure.spec.ts'],
+  ['AS total FROM pipeline_executions e JOIN pipelines p ON p.id = e.pipeline_id WHERE p.workspace_id = $1 AND e.parent_execution_id = ANY', 'children run in the workspace of their parents, which were found visible before'],
   ['FROM pipeline_executions WHERE execution_id = $1 AND triggered_by = $2', 'the name of the reservation it is read from holds the person'],
 ]; // prettier-ignore
 
