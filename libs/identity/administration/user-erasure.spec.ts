@@ -83,8 +83,9 @@ describe('who goes', () => {
     await scene.database.execute(
       `INSERT INTO mail_sends (id, user_id, kind, act_id, recipient, error)
        VALUES (gen_random_uuid(), $1, 'password_reset', gen_random_uuid(), 'ada.b+x@old.example',
-               '550 <ADA.B+X@OLD.EXAMPLE> is gone, ask ada@example.org (not ada-b+x@old.example)')`,
-      [id],
+               '550 <ADA.B+X@OLD.EXAMPLE> is gone, ask ada@example.org (not ada-b+x@old.example), cc friend@old.example'),
+              (gen_random_uuid(), $2, 'welcome', gen_random_uuid(), 'friend@old.example', NULL)`,
+      [id, rootId()],
     );
     const held = await rowsOf(id);
     for (const table of ['session', 'link', 'key']) expect(held[table]).toMatch(/192\.0\.2/);
@@ -104,7 +105,7 @@ describe('who goes', () => {
     for (const rows of Object.values(left)) {
       expect(rows).not.toMatch(/ada@example\.org|ada\.b\+x@old\.example|Ada Lovelace|192\.0\.2|\btest\b/i);
     }
-    expect(left['mail']).toContain('550 <***> is gone, ask *** (not ada-b+x@old.example)');
+    expect(left['mail']).toContain('550 <***> is gone, ask *** (not ada-b+x@old.example), cc friend@old.example');
     expect(
       await scene.database.query('SELECT 1 FROM mail_sends WHERE recipient = $1', ['ops@example.com']),
     ).toHaveLength(1);
