@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createEmptyDatabase, type EmptyDatabase } from '../fixtures/postgres.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { root } from '../fixtures/keeper-state.js';
 import { ADMIN } from '../fixtures/server-process.js';
@@ -16,10 +17,20 @@ interface Report {
 }
 
 const script = join(root, 'scripts/conformance.mjs');
+const ORIGIN = 'https://app.example';
+const datasource = ({ url }: { url: string }): string[] => {
+  const { host, pathname, username, password } = new URL(url);
+  return [
+    `--datasource=jdbc:postgresql://${host}${pathname}`,
+    `--datasource-username=${username}`,
+    `--datasource-password=${password}`,
+  ];
+};
 
 function run(...args: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [script, ...args], { timeout: 60_000 }, (_error, stdout, stderr) =>
+    const options = { timeout: 60_000, maxBuffer: 16 * 2 ** 20 };
+    const child = execFile(process.execPath, [script, ...args], options, (_error, stdout, stderr) =>
       resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );
   });
@@ -27,10 +38,12 @@ function run(...args: string[]): Promise<{ exitCode: number; stdout: string; std
 
 describeWithProgram('redis-server', 'the vectors of HTTP', (redis) => {
   let deployment: Deployment;
+  let source: EmptyDatabase;
   let impostor: Server;
 
   beforeAll(async () => {
-    deployment = await Deployment.start({ redis });
+    source = await createEmptyDatabase();
+    deployment = await Deployment.start({ redis, env: { DATAPIPELINES_CORS_ALLOWED_ORIGINS: ORIGIN } });
     impostor = createServer((_request, response) => response.end('{}'));
     await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
   }, 90_000);
@@ -38,37 +51,40 @@ describeWithProgram('redis-server', 'the vectors of HTTP', (redis) => {
   afterAll(async () => {
     impostor?.close();
     await deployment?.stop();
+    await source?.drop();
   });
 
   it('hold of this server', async () => {
     const { exitCode, stdout } = await run(
-      '--base-url',
-      deployment.server.baseUrl,
-      '--key',
-      deployment.authorKey,
-      '--email',
-      ADMIN.email,
-      '--password',
-      `${ADMIN.password}-changed`,
-      '--json',
+      ...['--base-url', deployment.server.baseUrl, '--key', deployment.authorKey, '--origin', ORIGIN, '--json'],
+      ...['--email', ADMIN.email, '--password', `${ADMIN.password}-changed`, ...datasource(source)],
     );
     const { outcomes, scenarios, not_run } = JSON.parse(stdout) as Report;
     expect(not_run).toBe(0);
     expect(outcomes.filter(({ failure }) => failure)).toEqual([]);
-    expect(scenarios).toBeGreaterThan(20);
+    expect(scenarios).toBeGreaterThan(60);
     expect(exitCode).toBe(0);
   }, 90_000);
 
   it('fail, every one of them, against a server that answers something else', async () => {
     const { port } = impostor.address() as AddressInfo;
     const { exitCode, stdout } = await run(
-      ...['--base-url', `http://127.0.0.1:${port}`, '--key', 'any', '--json'],
-      ...['--email', 'a@b.example', '--password', 'any'],
+      ...['--base-url', `http://127.0.0.1:${port}`, '--key', 'any', '--json', '--origin', ORIGIN],
+      ...['--email', 'a@b.example', '--password', 'any', '--datasource', 'jdbc:postgresql://none/none'],
     );
     const { failed, scenarios, outcomes } = JSON.parse(stdout) as Report;
     expect([exitCode, failed]).toEqual([1, scenarios]);
     expect(outcomes[0]?.failure?.defects[0]).toMatch(/expected .*, found /);
   }, 90_000);
+
+  it('that cannot be run say what they need, and nothing of them is called a success', async () => {
+    const { port } = impostor.address() as AddressInfo;
+    const { stdout } = await run('--base-url', `http://127.0.0.1:${port}`, '--key', 'any', '--sends-mail');
+    for (const need of ['--email and --password', '--origin', '--datasource', 'a server without mail']) {
+      expect(stdout).toMatch(new RegExp(`^not run .* \\(needs .*${need}.*\\)$`, 'm'));
+    }
+    expect(stdout).not.toMatch(/^ok/m);
+  });
 
   it('explain themselves, and what was not understood', async () => {
     const help = await run('--help');

@@ -195,7 +195,7 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
     else this.log.debug(known.message, fields);
   }
 
-  /** Errors get their final form here, where the request is known; the cost goes along. */
+  /** Errors get their final form here, where the request is known; its correlation id and the cost go along. */
   #finishing(): ApolloServerPlugin<OperationContext> {
     return {
       requestDidStart: () =>
@@ -204,11 +204,13 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
             countOperation(operation?.operation ?? 'unknown', errors ? 'errors' : 'success');
             if (response.body.kind !== 'single') return Promise.resolve();
             const { singleResult } = response.body;
-            if (errors) {
-              const { correlationId } = contextValue.principal;
-              singleResult.errors = errors.map((error) => this.format(error, correlationId));
-            }
-            singleResult.extensions = { ...singleResult.extensions, cost: contextValue.cost };
+            const { correlationId } = contextValue.principal;
+            if (errors) singleResult.errors = errors.map((error) => this.format(error, correlationId));
+            singleResult.extensions = {
+              ...singleResult.extensions,
+              correlation_id: correlationId,
+              cost: contextValue.cost,
+            };
             return Promise.resolve();
           },
         }),
