@@ -21,6 +21,7 @@ export const SECRET = 'planted-Secr3t-ü';
 
 export interface Refusal {
   code: string;
+  message: string;
   /** `last word of the code` and path of each defect. */
   failures: string[];
   details: Record<string, unknown>;
@@ -32,10 +33,15 @@ export async function refusal(work: Promise<unknown>): Promise<Refusal> {
     () => new TypeError('nothing was refused'),
     (reason: unknown) => reason,
   );
-  const { code, details } = error as PenstockError;
+  const { code, details, message } = error as PenstockError;
   if (!details) throw error;
   const failures = (details['failures'] ?? []) as { code: string; path: string }[];
-  return { code, details, failures: failures.map((failure) => `${failure.code.split('.').at(-1)} ${failure.path}`) };
+  return {
+    code,
+    message,
+    details,
+    failures: failures.map((failure) => `${failure.code.split('.').at(-1)} ${failure.path}`),
+  };
 }
 
 /** A migrated database, one process, two workspaces, a folder of files and a PostgreSQL to register. Call once per spec. */

@@ -114,6 +114,7 @@ export class LakeDrivers extends FurtherDrivers {
     return {
       calls,
       ...own,
+      tableMs: this.config.get('datapipelines.lake.table-timeout-seconds') * 1000,
       memoryMb,
       threads: threads ?? Math.min(4, availableParallelism()),
       spillFolder:

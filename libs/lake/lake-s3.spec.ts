@@ -10,6 +10,8 @@ import { lakeScene, refusal } from './lake.fixture.js';
 const scene = lakeScene({
   DATAPIPELINES_LAKE_MIRROR_MAX_BYTES: '4000',
   DATAPIPELINES_LAKE_MIRROR_MAX_BYTES_PER_TABLE: '3000',
+  DATAPIPELINES_LAKE_TABLE_TIMEOUT_SECONDS: '1',
+  DATAPIPELINES_LAKE_MANIFEST_TIMEOUT_SECONDS: '1',
 });
 let s3: S3Server;
 
@@ -118,6 +120,22 @@ describe('a lake on S3', () => {
     expect((await refusal(register('big', 's3://bucket/big/'))).details['reason']).toMatch(/larger than 3000 bytes/);
     expect((await refusal(register('none', 's3://bucket/none/'))).details['reason']).toMatch(/No object/);
     expect((await refusal(register('key', 's3://bucket/t/a.parquet/..x/'))).code).toBe('datasource.validation.lake_location_invalid');
+  }); // prettier-ignore
+
+  it('gives a stuck storage the time that one table has, and the others of the import none less', async () => {
+    await put('stuck/a.parquet', 'SELECT 1 AS v');
+    await put('good/a.parquet', 'SELECT 2 AS v');
+    s3.stuck.add('bucket/stuck/a.parquet');
+    const table = (name: string) => ({ name, namespace: 'n', format: 'parquet', location: `s3://bucket/${name}/` });
+    const tables = [table('stuck'), table('good')];
+    const refused = await refusal(scene.bench.imports.import(scene.team.author, 'lake', { tables }));
+    expect(refused.failures).toEqual(['lake_table_unreadable tables[0]']);
+    expect(refused.details['reason']).toMatch(/within 1 s .*table-timeout-seconds/);
+    expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).count).toBe(0);
+    s3.objects.set('bucket/m.json', Buffer.from('{"tables": []}'));
+    s3.stuck.add('bucket/m.json');
+    const late = await refusal(scene.bench.imports.import(scene.team.author, 'lake', { manifest_url: 's3://bucket/m.json' }));
+    expect([late.code, late.message]).toEqual(['pipeline.execution.datasource_unreachable', expect.stringMatching(/within 1 s .*manifest-timeout-seconds/)]);
   }); // prettier-ignore
 
   it('judges the footer of every copy: one file of another writer would give wrong values beside right ones', async () => {

@@ -33,7 +33,7 @@ export class LakeBench {
     const preflight = new Preflight(sources, slots);
     const lakeAccess = new LakeAccess(service, access);
     this.tables = new LakeTablesService(db.database, this.repository, lakeAccess, preflight, pools, new AuditLog());
-    const manifests = new Manifests(new EgressPolicy(egressRules(datasources.config)), sources);
+    const manifests = new Manifests(datasources.config, new EgressPolicy(egressRules(datasources.config)), sources);
     this.imports = new LakeImportService(db.database, this.repository, lakeAccess, preflight, manifests, this.tables);
     const declared = new DeclaredLakeTables(db.database, this.repository, this.imports);
     datasources.declare = (...declaration) => declared.register(...declaration);

@@ -21,6 +21,8 @@ export interface EngineParts {
   storage: string;
   /** Prepares the engine for its storage, and says who finds the files of its tables and until when it can enter. */
   resolverFor(engine: OpenEngine): Promise<{ resolver: TableResolver; validUntil: number | undefined }>;
+  /** How long one table may take, in milliseconds. */
+  tableMs: number;
   memoryMb: number;
   threads: number;
   /** Where the engine's own folder is made. */
@@ -165,7 +167,7 @@ async function prepare(
       run: (statements) => runAll(session, statements, signal),
       query: (sql) => session.catalog({ sql, values: [] }, signal),
     });
-    const views = await makeViews({ instance, calls, resolver, signal }, tables);
+    const views = await makeViews({ instance, calls, resolver, tableMs: parts.tableMs, signal }, tables);
     try {
       await runAll(session, [...registryCopy(views, parts.storage), ...global(closing(views))], signal);
     } catch (error) {

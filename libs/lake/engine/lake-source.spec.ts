@@ -34,6 +34,7 @@ describe('the engine of a lake in one process', () => {
               const resolver = { resolve: () => Promise.reject(new TableProblem('no tables')) };
               return Promise.resolve({ resolver, validUntil: validUntil?.() });
             },
+            tableMs: 30_000,
             memoryMb: 64,
             threads: 1,
             spillFolder: folder,

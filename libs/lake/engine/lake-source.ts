@@ -2,10 +2,10 @@ import { abortable, DriverFailure, type Access, type ConnectionSource, type Driv
 
 import type { LakeTable, LakeTableFields } from '../registry/lake-table.js';
 import type { ViewOutcome } from '../registry/lake-table.repository.js';
-import { TableProblem, type TableScan } from '../tables/table-scan.js';
+import { TableProblem } from '../tables/table-scan.js';
 import { LakeEngine, type EngineParts } from './lake-engine.js';
 import { viewSchema } from './view-names.js';
-import { TABLE_MS } from './views.js';
+import { tooSlow, type MadeView } from './views.js';
 
 /** What a source asks of the registry of its datasource. */
 export interface SourceRegistry {
@@ -81,11 +81,12 @@ export class LakeSource implements ConnectionSource {
   async preflight(tables: readonly LakeTableFields[], signal: AbortSignal): Promise<(string | null)[]> {
     const whole = AbortSignal.any([signal, this.#closed.signal]);
     const candidates = tables.map((fields, index) => candidate(fields, index));
-    const engine = await LakeEngine.open(await this.#settings.parts(), candidates, whole);
+    const parts = await this.#settings.parts();
+    const engine = await LakeEngine.open(parts, candidates, whole);
     try {
       const problems: (string | null)[] = [];
       for (const view of engine.views) {
-        problems.push(view.problem ?? (view.scan ? await readingProblem(engine, view.scan, whole) : null));
+        problems.push(await readingProblem(engine, view, parts.tableMs, whole));
       }
       return problems;
     } finally {
@@ -154,8 +155,15 @@ function candidate(fields: LakeTableFields, index: number): LakeTable {
 }
 
 /** A row of the table; and of files that are here each footer, because the row comes out of the first. */
-async function readingProblem(engine: LakeEngine, scan: TableScan, whole: AbortSignal): Promise<string | null> {
-  const patience = AbortSignal.timeout(TABLE_MS);
+async function readingProblem(
+  engine: LakeEngine,
+  { scan, problem, spentMs }: MadeView,
+  tableMs: number,
+  whole: AbortSignal,
+): Promise<string | null> {
+  if (!scan) return problem;
+  // What its view took is part of its time.
+  const patience = AbortSignal.timeout(Math.max(0, Math.floor(tableMs - spentMs)));
   const signal = AbortSignal.any([whole, patience]);
   const connection = await engine.connect(signal);
   try {
@@ -165,7 +173,7 @@ async function readingProblem(engine: LakeEngine, scan: TableScan, whole: AbortS
     return null;
   } catch (error) {
     whole.throwIfAborted();
-    if (patience.aborted) return `The table could not be read within ${TABLE_MS / 1000} s.`;
+    if (patience.aborted) return tooSlow(tableMs);
     if (error instanceof DriverFailure || error instanceof TableProblem) return error.message;
     throw error;
   } finally {

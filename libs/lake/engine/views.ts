@@ -8,8 +8,6 @@ import { TableProblem, type TableResolver, type TableScan } from '../tables/tabl
 import { runAll, withSession } from './engine-session.js';
 import { isFirstDatabase, NO_PLACE, qualifiedSchema, qualifiedView, viewSchema } from './view-names.js';
 
-/** How long one table may take; another's slowness costs it nothing. */
-export const TABLE_MS = 30_000;
 /** Tables that are looked at side by side. */
 const AT_ONCE = 4;
 /** Longest text that is kept of what went wrong. */
@@ -21,12 +19,16 @@ export interface MadeView {
   scan: TableScan | undefined;
   /** Null = the view stands. */
   problem: string | null;
+  /** How long it took to look at the files. */
+  spentMs: number;
 }
 
 export interface ViewMaker {
   instance: DuckDBInstance;
   calls: NativeCalls;
   resolver: TableResolver;
+  /** How long one table may take; another's slowness costs it nothing. */
+  tableMs: number;
   /** Ends the making as a whole. */
   signal: AbortSignal;
 }
@@ -47,20 +49,26 @@ export async function makeViews(maker: ViewMaker, tables: readonly LakeTable[]):
   return made;
 }
 
+/** What is told of a table that takes too long. */
+export function tooSlow(tableMs: number): string {
+  return `The files could not be looked at within ${tableMs / 1000} s (datapipelines.lake.table-timeout-seconds).`;
+}
+
 /** No engine needs the files of these views any more. */
 export function releaseFiles(views: readonly MadeView[]): void {
   for (const { scan } of views) scan?.release?.();
 }
 
 async function makeView(maker: ViewMaker, table: LakeTable): Promise<MadeView> {
-  const patience = AbortSignal.timeout(TABLE_MS);
+  const begun = performance.now();
+  const patience = AbortSignal.timeout(maker.tableMs);
   const signal = AbortSignal.any([maker.signal, patience]);
   try {
     const scan = await scanned(maker, table, signal);
-    return { table, scan, problem: null };
+    return { table, scan, problem: null, spentMs: performance.now() - begun };
   } catch (error) {
-    const problem = patience.aborted ? `The files could not be looked at within ${TABLE_MS / 1000} s.` : textOf(error);
-    return { table, scan: undefined, problem: keepable(problem) };
+    const problem = patience.aborted ? tooSlow(maker.tableMs) : textOf(error);
+    return { table, scan: undefined, problem: keepable(problem), spentMs: performance.now() - begun };
   }
 }
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { lakeScene, refusal } from '../lake.fixture.js';
 
-const scene = lakeScene();
+const scene = lakeScene({ DATAPIPELINES_LAKE_MANIFEST_TIMEOUT_SECONDS: '1' });
 const root = (...parts: string[]): string => join(scene.folder, 'roots', ...parts);
 
 /** Answers by path: a text as JSON, or whatever a function does with the response. */
@@ -106,6 +106,16 @@ describe('importing a publisher\u2019s manifest', () => {
     expect(asked).toEqual(['/away', '/large', '/cut', '/none']);
     expect(await count()).toBe(0);
   });
+
+  it('waits for a silent, a dripping and a stuck publisher no longer than it is told to, and says so', async () => {
+    pages.set('/silent', () => undefined);
+    pages.set('/dripping', (response) => void setInterval(() => response.write(' '), 50).unref());
+    pages.set('/stuck', (response) => response.writeHead(200).flushHeaders());
+    const refused = await Promise.all(['/silent', '/dripping', '/stuck'].map((path) => refusal(fetchFrom(`http://${base}${path}`))));
+    expect(refused.map(({ code, details }) => [code, details['reason']])).toEqual(Array.from({ length: 3 }, () => ['pipeline.execution.datasource_unreachable', 'TimeoutError']));
+    expect(refused[1]?.message).toMatch(/within 1 s .*manifest-timeout-seconds/);
+    expect(await count()).toBe(0);
+  }); // prettier-ignore
 
   it.each([
     ['no JSON', '{"tables": ['],

@@ -37,6 +37,18 @@ export const lakeKeys = {
     max: 1_000_000,
     about: 'Files one lake table may have; folders that are walked to find them count too.',
   }),
+  'datapipelines.lake.table-timeout-seconds': integer({
+    default: 30,
+    min: 1,
+    max: 300,
+    about: 'Seconds the files of one lake table may take, when it is registered and at every later look.',
+  }),
+  'datapipelines.lake.manifest-timeout-seconds': integer({
+    default: 10,
+    min: 1,
+    max: 60,
+    about: 'Seconds from asking for a manifest of lake tables to its last byte.',
+  }),
   'datapipelines.lake.mirror-refresh-seconds': integer({
     default: 300,
     min: 1,
