@@ -57,6 +57,21 @@ const documentWith = (...names: string[]) => ({
 /** Where authors work, and where only what was released elsewhere arrives. */
 const DEVELOPED = {};
 const RECEIVING = { DATAPIPELINES_DEPLOYMENT_AUTHORING_ENABLED: 'false' };
+const KEY = Buffer.alloc(32, 7).toString('base64');
+/** Hardened, although somebody let people author there. */
+const HARDENED = {
+  NODE_ENV: 'production',
+  DATAPIPELINES_ENV: 'prod',
+  DATAPIPELINES_POSTURE: 'hardened',
+  DATAPIPELINES_DEPLOYMENT_AUTHORING_ENABLED: 'true',
+  DATABASE_URL: 'postgres://db.example.com/penstock',
+  REDIS_URL: 'rediss://redis.example.com',
+  DATAPIPELINES_MASTER_KEY: KEY,
+  DATAPIPELINES_JWT_SECRET: KEY,
+  DATAPIPELINES_AUTH_BASE_URL: 'https://data.example.com',
+  DATAPIPELINES_AUTH_LOCAL_ENABLED: 'true',
+  DATAPIPELINES_AUTH_ALLOW_LOCAL_ONLY: 'true',
+};
 
 function scene(
   launch: Launch,
@@ -194,8 +209,11 @@ describe('the version of a served call', () => {
   const onlyFresh: Launch = (request, committed) =>
     request.remembered ? undefined : ends({ status: 'SUCCESS' })(request, committed);
 
-  it('is not released any more: 503 where nothing is developed, and nothing of the old one runs', async () => {
-    const world = scene(onlyFresh, undefined, RECEIVING);
+  it.each([
+    ['where nothing is developed', RECEIVING],
+    ['in a hardened deployment, whoever may author there', HARDENED],
+  ])('is not released any more: 503 %s, and nothing of the old one runs', async (_where, environment) => {
+    const world = scene(onlyFresh, undefined, environment);
     expect(await world.call()).toBe('data');
     for (const status of ['DRAFT', 'DISCARDED']) {
       world.current.status = status;

@@ -251,31 +251,33 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
   it('lets files whose address changes with their content be kept for ever, and no others', async () => {
     const browser = await signIn(deployment, 'leaver');
     const kept: string[] = [];
-    for (const page of ['/graphql', '/docs/api']) {
+    for (const page of ['/graphql', '/docs/api', '/docs/errors', '/login', '/']) {
       const { text } = await browser.call('GET', page, undefined, HTML);
-      kept.push(...(text.match(/\/assets\/(?:graphiql|swagger-ui)\/[^"]+\.(?:js|css)/g) ?? []));
+      kept.push(...(text.match(/\/assets\/[^"]+/g) ?? []));
     }
-    expect(new Set(kept.map((path) => path.split('/')[2]))).toEqual(new Set(['graphiql', 'swagger-ui']));
+    expect(new Set(kept.map((path) => path.split('/')[2]))).toEqual(new Set(['graphiql', 'pages', 'swagger-ui']));
     for (const path of kept) {
       const { status, headers } = await nobody.call('GET', path);
       expect([path, status, headers.get('Cache-Control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
       // A name that is not there any more is no page and no refusal that a proxy may keep.
-      const gone = await nobody.call('GET', path.replace(/\.(js|css)$/, '-gone.$1'), undefined, HTML);
+      const gone = await nobody.call('GET', path.replace(/\.(js|css|svg)$/, '-gone.$1'), undefined, HTML);
       expect([path, gone.status, gone.text.includes('<html')]).toEqual([path, 404, false]);
       expect(gone.headers.get('Cache-Control')).toBe('no-store');
     }
-    expect((await nobody.call('GET', '/assets/pages/page.css')).headers.get('Cache-Control')).toBe('no-cache');
+    // Nor is a file to be had under an address that says nothing of its content.
+    expect((await nobody.call('GET', '/assets/pages/page.css')).status).toBe(404);
   });
 
   it('sends each class of path the headers and cookies written down here, and no others', async () => {
     const shown = ['Cache-Control', 'Clear-Site-Data', 'Content-Security-Policy', 'Content-Type', 'Cross-Origin-Opener-Policy', 'Cross-Origin-Resource-Policy', 'Permissions-Policy', 'Referrer-Policy', 'Set-Cookie', 'Strict-Transport-Security', 'Vary', 'X-Content-Type-Options', 'X-Frame-Options', 'X-Powered-By']; // prettier-ignore
     const leaver = await signIn(deployment, 'leaver');
+    const [style = ''] = (await nobody.call('GET', '/docs/errors')).text.match(/\/assets\/[^"]+\.css/) ?? [];
     const classes: [label: string, client: ApiClient, method: string, path: string][] = [
       ['page', new ApiClient(baseUrl), 'GET', '/login'],
       ['public REST', new ApiClient(baseUrl), 'GET', '/api/v1/auth/providers'],
       ['probe', nobody, 'GET', '/health'],
       ['docs', nobody, 'GET', '/docs/errors'],
-      ['asset', nobody, 'GET', '/assets/pages/page.css'],
+      ['asset', nobody, 'GET', style],
       ['REST', author, 'GET', '/api/v1/auth/me'],
       ['REST refusal', nobody, 'GET', '/api/v1/auth/me'],
       ['stream', author, 'GET', `/api/v1/executions/${executionId}/events`],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
 import { ApiClient, collect } from '../fixtures/api-client.js';
+import { eventually } from '../fixtures/eventually.js';
 import { ask, codesOf, data } from '../fixtures/graphql.js';
 import { startGraphqlServer } from '../fixtures/graphql-server.js';
 import type { LocalServer } from '../fixtures/local-server.js';
@@ -118,10 +119,6 @@ describe('the door', () => {
   });
 
   it('counts operations by what they were and how they ended', async () => {
-    const counted = async () => {
-      const { values } = await register.getSingleMetric('datapipelines_graphql_operations_total')!.get();
-      return new Map(values.map(({ labels, value }) => [`${labels['type']} ${labels['outcome']}`, value]));
-    };
     const before = await counted();
     for (const query of [
       '{ viewer { authMethod } }',
@@ -130,8 +127,7 @@ describe('the door', () => {
       '{',
     ])
       await reader.call('POST', '/graphql', { query });
-    const grown = [...(await counted())].map(([key, value]) => [key, value - (before.get(key) ?? 0)] as const);
-    expect(grown.filter(([, by]) => by > 0).sort()).toEqual([
+    expect(await grownSince(before)).toEqual([
       ['mutation errors', 1],
       ['query success', 1],
       ['unknown refused', 2],
@@ -142,7 +138,9 @@ describe('the door', () => {
     const answer = await ask(reader, '{ viewer { authMethod } }', {}, { Accept: 'application/graphql-response+json' });
     expect(answer.headers.get('Content-Type')).toBe('application/graphql-response+json; charset=utf-8');
     expect(answer.text).toBe(
-      '{"data":{"viewer":{"authMethod":"api_key"}},"extensions":{"cost":{"requested":1,"max":1000}}}',
+      '{"data":{"viewer":{"authMethod":"api_key"}},"extensions":{"correlation_id":"' +
+        answer.headers.get('DP-Correlation-Id') +
+        '","cost":{"requested":1,"max":1000}}}',
     );
   });
 
@@ -271,6 +269,8 @@ describe('people', () => {
   });
 });
 
+const EVENTS = { Accept: 'text/event-stream' };
+
 describe('subscriptions', () => {
   it.each(['executionUpdated { id }', 'contentChanged(templateName: "watched/lost.sql") { version }'])(
     'end with a result that says why when the right is lost, and not with a bare close: %s',
@@ -350,6 +350,22 @@ describe('subscriptions', () => {
     },
   );
 
+  it('are counted when they end: as errors where a refusal ended them, as successes where their reader left', async () => {
+    const before = await counted();
+    const refused = 'subscription { executionUpdated(executionId: "00000000-0000-0000-0000-000000000000") { id } }';
+    await collect(admin.events('POST', '/graphql/stream', { query: refused }));
+    expect(await grownSince(before)).toEqual([['subscription errors', 1]]);
+    const leave = new AbortController();
+    const query = 'subscription { executionUpdated { id } }';
+    await admin.fetch('POST', '/graphql/stream', { query }, { headers: EVENTS, signal: leave.signal });
+    leave.abort();
+    await eventually('the end to be counted', async () => (await grownSince(before)).length === 2);
+    expect(await grownSince(before)).toEqual([
+      ['subscription errors', 1],
+      ['subscription success', 1],
+    ]);
+  });
+
   it('are counted among the streams of a person', async () => {
     const query = 'subscription { executionUpdated { id } }';
     const leave = new AbortController();
@@ -375,3 +391,14 @@ describe('subscriptions', () => {
 it('logs no error of its own in all of this', () => {
   expect(server.errors).toEqual([]);
 });
+
+/** Operations so far, by what they were and how they ended. */
+async function counted(): Promise<Map<string, number>> {
+  const { values } = await register.getSingleMetric('datapipelines_graphql_operations_total')!.get();
+  return new Map(values.map(({ labels, value }) => [`${labels['type']} ${labels['outcome']}`, value]));
+}
+
+async function grownSince(before: ReadonlyMap<string, number>): Promise<(readonly [string, number])[]> {
+  const grown = [...(await counted())].map(([key, value]) => [key, value - (before.get(key) ?? 0)] as const);
+  return grown.filter(([, by]) => by > 0).sort();
+}

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -6,6 +5,7 @@ import { OperationTypeNode } from 'graphql';
 import { Configuration, PenstockError, type Principal } from '#libs/kernel';
 import { Caller } from '../http/caller.decorator.js';
 import { redirect } from '../http/navigation.js';
+import { readPage } from '../pages/static-files.js';
 import { Operation } from '../http/operation.decorator.js';
 import { contextOf } from '../http/request-context.js';
 import { GraphqlEngine, type GraphqlAnswer } from './engine/graphql-engine.js';
@@ -33,6 +33,7 @@ const PERSISTED = z.looseObject({
 @Controller('/graphql')
 export class GraphqlController {
   readonly #hasPage: boolean;
+  #page: string | undefined;
 
   constructor(
     private readonly engine: GraphqlEngine,
@@ -112,7 +113,7 @@ export class GraphqlController {
     answers: { 200: raw('text/html', 'The page.'), 302: redirection('To the sign-in page.') },
     errors: ['request.method_not_allowed'],
   })
-  async page(@Req() request: Request, @Res() response: Response): Promise<void> {
+  page(@Req() request: Request, @Res() response: Response): void {
     if (!this.#hasPage || request.accepts('application/json', 'text/html') !== 'text/html') {
       response.setHeader('Allow', 'POST, OPTIONS');
       throw new PenstockError('request.method_not_allowed', { details: { allow: ['POST', 'OPTIONS'] } });
@@ -120,7 +121,7 @@ export class GraphqlController {
     if (!contextOf(request).principal) return redirect(response, '/login?return_to=/graphql');
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', 'no-cache');
-    response.end(await readFile(PAGE));
+    response.end((this.#page ??= readPage(PAGE)));
   }
 }
 

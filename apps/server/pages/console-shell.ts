@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request, Response } from 'express';
 import { entityTag, namesTag } from '../http/entity-tag.js';
+import { readPage } from './static-files.js';
 
-const html = readFileSync(join(import.meta.dirname, 'static/shell.html'), 'utf8');
+const html = readPage(join(import.meta.dirname, 'static/shell.html'));
 const etag = entityTag(html);
 /** First segments of the console's own places (10 §3); under any other the shell says that nothing is there. */
 const CONSOLE_ROOT = /^\/(signed-in|welcome|w|settings|admin|system)(\/|$)/;

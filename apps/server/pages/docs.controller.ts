@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -8,18 +7,15 @@ import { Describe, nothing, raw } from '../http/describe.decorator.js';
 import { Operation } from '../http/operation.decorator.js';
 import { ApiReference } from '../openapi/api-reference.js';
 import { sendPage } from './send-page.js';
-import { SWAGGER_UI_PATH } from './static-files.js';
+import { readPage, withPaths } from './static-files.js';
 
 const UNCHANGED = nothing('Nothing changed since the `ETag` that was sent.');
 
 /** The reference of every interface, for people and for programs. Public: it says nothing of anybody's data. */
 @Controller('/docs')
 export class DocsController {
-  readonly #errors = errorPage();
-  readonly #api = readFileSync(join(import.meta.dirname, 'static/api.html'), 'utf8').replaceAll(
-    '/assets/swagger-ui',
-    SWAGGER_UI_PATH,
-  );
+  readonly #errors = withPaths(errorPage());
+  readonly #api = readPage(join(import.meta.dirname, 'static/api.html'));
   readonly #pipelineSchema = writeJson(pipelineSchema());
 
   constructor(private readonly reference: ApiReference) {}

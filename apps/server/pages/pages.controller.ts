@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -8,10 +7,11 @@ import { redirect } from '../http/navigation.js';
 import { Operation } from '../http/operation.decorator.js';
 import { Describe, nothing, raw, redirection } from '../http/describe.decorator.js';
 import { sendPage } from './send-page.js';
+import { readPage } from './static-files.js';
 
 const HTML = 'text/html; charset=utf-8';
 const STATIC = join(import.meta.dirname, 'static');
-const page = (name: string): string => readFileSync(join(STATIC, `${name}.html`), 'utf8');
+const page = (name: string): string => readPage(join(STATIC, `${name}.html`));
 
 const UNCHANGED = nothing('Nothing changed since the `ETag` that was sent.');
 

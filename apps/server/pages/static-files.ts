@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
@@ -12,8 +13,23 @@ const swaggerVersion = (
   readJson(readFileSync(join(SWAGGER_UI, 'package.json'), 'utf8')) as unknown as { version: string }
 ).version;
 /** Its files have no hash in their names, so the version stands in their path and they may be kept for ever. */
-export const SWAGGER_UI_PATH = `/assets/swagger-ui/${swaggerVersion}`;
+const SWAGGER_UI_PATH = `/assets/swagger-ui/${swaggerVersion}`;
 const SWAGGER_FILES = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js']);
+
+/** Scripts and styles of our own pages, under a hash of them all: they import each other by name (10 §1). */
+const PAGES_PATH = `/assets/pages/${hashOf(PAGES)}`;
+
+/** A page of our own, which asks for its scripts and styles where they may be kept for ever. */
+export function readPage(path: string): string {
+  return withPaths(readFileSync(path, 'utf8'));
+}
+
+/** The same for a page that is written, not read. */
+export function withPaths(html: string): string {
+  return html
+    .replaceAll('"/assets/pages/', `"${PAGES_PATH}/`)
+    .replaceAll('"/assets/swagger-ui/', `"${SWAGGER_UI_PATH}/`);
+}
 
 /** Scripts and styles of our own pages; a missing file is a plain 404, never a page. */
 export function serveStatic(door: Express): void {
@@ -21,11 +37,13 @@ export function serveStatic(door: Express): void {
   const forever = { ...options, immutable: true, maxAge: '1y' };
   door.use('/assets/graphiql', onlyFiles(express.static(GRAPHIQL, forever)));
   door.use(SWAGGER_UI_PATH, only(SWAGGER_FILES, express.static(SWAGGER_UI, forever)));
-  door.use('/assets/pages', onlyFiles(express.static(PAGES, { ...options, cacheControl: false, setHeaders: noCache })));
+  door.use(PAGES_PATH, onlyFiles(express.static(PAGES, forever)));
 }
 
-function noCache(response: { setHeader(name: string, value: string): void }): void {
-  response.setHeader('Cache-Control', 'no-cache');
+function hashOf(folder: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder).sort()) hash.update(name).update(readFileSync(join(folder, name)));
+  return hash.digest('hex').slice(0, 16);
 }
 
 /** The HTML shells are handlers' business: they set headers of their own. */
