@@ -6,6 +6,7 @@ import { EgressPolicy } from '#libs/egress';
 import { Drain, ExecutionInstance, ExecutionJobs, ExecutionPlace } from '#libs/executions';
 import {
   AccessTrail,
+  Admission,
   Authenticator,
   BootstrapAdmin,
   CsrfTokens,
@@ -21,12 +22,15 @@ import { ContentGate, ExampleFile } from '#libs/pipelines';
 import { InvalidationBus, TransientStore } from '#libs/transient';
 import { AppModule } from '../app.module.js';
 import { seedDemo } from '../demo/seed-demo.js';
+import { ServingController } from '../endpoints/serving.controller.js';
 import { BuildInfo } from '../health/build-info.js';
 import { ManagementListener } from '../health/management-listener.js';
 import { metricsText } from '../health/metrics-text.js';
 import { MetadataHealth } from '../health/metadata-health.js';
 import { Readiness } from '../health/readiness.js';
+import { bodyLimits } from '../http/body.interceptor.js';
 import { Cookies } from '../http/cookies.js';
+import { directRoute } from '../http/direct-route.js';
 import { ErrorFilter } from '../http/error.filter.js';
 import { ErrorResponses } from '../http/error-response.js';
 import { IdentityJobs } from '../jobs/identity-jobs.js';
@@ -118,6 +122,9 @@ export class RunningServer {
       routes,
       log,
     });
+    const around = { admission: app.get(Admission), limits: bodyLimits(configuration) };
+    const serving = app.get(ServingController);
+    door.use(directRoute({ controller: serving, handler: 'serve', pathClass: 'endpoint' }, around));
     serveStatic(door);
     await app.init();
     routes.set(routesOf(app));
