@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { readJson, type JsonObject } from '#libs/kernel';
+import { DatabaseFailure } from '#libs/persistence';
 import { ExecutionsBench, milestones, TestWorkspace } from './executions.fixture.js';
 
 let bench: ExecutionsBench;
@@ -91,6 +92,44 @@ describe('reading', () => {
         code: 'result.execution_not_found',
       });
     }
+  });
+
+  it('asks once for all streams whose turn it is whether they may go on, and answers each for itself', async () => {
+    const server = await bench.serverWith();
+    const { database } = bench.db;
+    const me = bench.workspace.principal();
+    const pipeline = await bench.workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const [served, unproved] = [await server.launch(me, pipeline), await server.launch(me, pipeline)];
+    await Promise.all([served.finished, unproved.finished]);
+    const keyId = crypto.randomUUID();
+    await database.execute(
+      `INSERT INTO audit_log (event, user_id, key_id, details_json) VALUES ('endpoint.served', $1, $2, $3::jsonb)`,
+      [me.userId, keyId, JSON.stringify({ execution_id: served.executionId })],
+    );
+    const stranger = (await TestWorkspace.create(database)).principal();
+    const key = bench.workspace.principal({ method: 'api_key', keyKind: 'endpoint', keyId });
+    const nameless = bench.workspace.principal({ method: 'api_key', keyKind: 'endpoint', keyId: undefined });
+    const asked = [
+      [me, served.executionId, true],
+      [me, unproved.executionId, true],
+      [stranger, served.executionId, false],
+      [key, served.executionId, true],
+      [key, unproved.executionId, false],
+      [nameless, served.executionId, false],
+      [me, crypto.randomUUID(), false],
+      [me, served.executionId.toUpperCase(), true],
+    ] as const;
+    const statements = jest.spyOn(database, 'query');
+    const answers = await Promise.all(asked.map(([who, id]) => server.events.mayStillWatch(who, id)));
+    expect(statements).toHaveBeenCalledTimes(1);
+    expect(answers).toEqual(asked.map(([, , may]) => may));
+    // Nothing new is shown while the database is away, and nothing is taken.
+    const away = new DatabaseFailure('terminating connection', '57P01', undefined, undefined, '', true);
+    statements.mockRejectedValue(away);
+    expect(await server.events.mayStillWatch(me, served.executionId)).toBe(true);
+    statements.mockRejectedValue(new DatabaseFailure('a defect', '42883', undefined, undefined, '', false));
+    expect(await server.events.mayStillWatch(me, served.executionId)).toBe(false);
+    statements.mockRestore();
   });
 
   it('streams CSV with header, quotes, NULL and the formula guard', async () => {

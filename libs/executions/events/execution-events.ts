@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { authorise } from '#libs/identity';
-import { isPenstockError, newId, PenstockError, RawJson, toWireStamp, type Principal } from '#libs/kernel';
+import { newId, PenstockError, RawJson, toWireStamp, type Principal } from '#libs/kernel';
+import { isConnectionFailure, isContention } from '#libs/persistence';
 import { ExecutionInstance } from '../instance/execution-instance.js';
 import type { UserLease } from '../instance/user-leases.js';
 import { EventTable } from '../records/event-table.js';
@@ -127,12 +128,10 @@ export class ExecutionEvents {
   /** Whether the right to watch still stands: asked at most once per heartbeat of a stream. */
   async mayStillWatch(principal: Principal, executionId: string): Promise<boolean> {
     try {
-      await this.visible.get(principal, 'execution.read', executionId);
-      return true;
+      return await this.visible.stillVisible(principal, 'execution.read', executionId);
     } catch (error) {
-      if (isPenstockError(error)) return false;
-      // The database is away: streams live on, nothing new is shown to them anyway.
-      return true;
+      // While the database is away streams live on, nothing new is shown to them anyway. Nothing else keeps a right.
+      return isConnectionFailure(error) || isContention(error);
     }
   }
 

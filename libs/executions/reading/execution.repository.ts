@@ -9,7 +9,7 @@ import {
   type KeysetPage,
   type Principal,
 } from '#libs/kernel';
-import { Database } from '#libs/persistence';
+import { boundArrays, Database } from '#libs/persistence';
 import type { ExecutionStatus } from '../records/execution-status.js';
 import type { ExecutionTrigger } from '../records/execution-inserts.js';
 import type { ExecutionRow } from './execution-view.js';
@@ -52,6 +52,15 @@ const PARENT_COLUMN: Readonly<Record<ExecutionParent, 'pipeline_id' | 'parent_ex
   parent: 'parent_execution_id',
 };
 
+/** A run under the eyes of somebody whose right was judged before. */
+export interface WatchedExecution {
+  executionId: string;
+  workspaceId: string;
+  /** Whether only runs that served this very key are to be seen. */
+  servedOnly: boolean;
+  keyId: string | undefined;
+}
+
 interface Predicate {
   sql: string;
   params: unknown[];
@@ -72,6 +81,18 @@ export class ExecutionRepository {
       params,
     );
     return rows[0];
+  }
+
+  /** Whether each of these is still to be seen by who watches it: one statement for all who ask together. */
+  async stillVisible(watched: readonly WatchedExecution[]): Promise<boolean[]> {
+    const rows = await this.database.query<{ place: string }>(STILL_VISIBLE, [
+      watched.map(({ executionId }) => executionId),
+      watched.map(({ workspaceId }) => workspaceId),
+      watched.map(({ servedOnly }) => servedOnly),
+      watched.map(({ keyId }) => keyId ?? null),
+    ]);
+    const places = new Set(rows.map(({ place }) => Number(place)));
+    return watched.map((_, index) => places.has(index + 1));
   }
 
   async count(workspaceId: string, filter: ExecutionFilter): Promise<number> {
@@ -156,14 +177,26 @@ function visible(principal: Principal, workspaceId: string): Predicate {
   const params: unknown[] = [workspaceId];
   let sql = 'p.workspace_id = $1';
   if (principal.keyKind !== 'endpoint') return { sql, params };
-  // The audit row is committed right before the run it proves (03 §7).
   params.push(principal.keyId);
-  sql += ` AND EXISTS (
-    SELECT 1 FROM audit_log a
-     WHERE a.event = 'endpoint.served' AND a.key_id = $2 AND a.details_json->>'execution_id' = e.execution_id::text
-       AND a.timestamp BETWEEN e.started_at - INTERVAL '10 minutes' AND e.started_at + INTERVAL '1 minute')`;
+  sql += ` AND ${servedBy('$2')}`;
   return { sql, params };
 }
+
+/** The audit row is committed right before the run it proves (03 §7). */
+function servedBy(key: string): string {
+  return `EXISTS (
+    SELECT 1 FROM audit_log a
+     WHERE a.event = 'endpoint.served' AND a.key_id = ${key} AND a.details_json->>'execution_id' = e.execution_id::text
+       AND a.timestamp BETWEEN e.started_at - INTERVAL '10 minutes' AND e.started_at + INTERVAL '1 minute')`;
+}
+
+const STILL_VISIBLE = `
+  SELECT w.place
+    FROM unnest(${boundArrays(1, ['uuid', 'uuid', 'boolean', 'text'])}) WITH ORDINALITY
+      AS w(execution_id, workspace_id, served_only, key_id, place)
+    JOIN pipeline_executions e ON e.execution_id = w.execution_id
+    JOIN pipelines p ON p.id = e.pipeline_id AND p.workspace_id = w.workspace_id
+   WHERE NOT w.served_only OR ${servedBy('w.key_id')}`;
 
 function filtered(workspaceId: string, filter: ExecutionFilter): Predicate {
   const params: unknown[] = [workspaceId];
