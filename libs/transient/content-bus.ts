@@ -1,5 +1,6 @@
 import type { Logger } from '#libs/kernel';
 import { CHANNELS, type TransientStore } from './transient-store.js';
+import { VersionedChannel, type Heard } from './versioned-channel.js';
 
 /** Content that was written: a pipeline by its id, a template by its name. */
 export interface ContentNotice {
@@ -13,8 +14,6 @@ interface Committing {
   afterCommit(work: () => void | Promise<void>): void;
 }
 
-const VERSION = 1;
-
 /**
  * Tells editors on every instance that somebody wrote what they have open: `{v, kind, workspace, id}` on
  * `dp:bus:content` (03 §12). A notice says that there is something to look at, never what: whoever hears it reads the
@@ -22,12 +21,12 @@ const VERSION = 1;
  */
 export class ContentBus {
   readonly #handlers = new Map<string, Set<() => void>>();
+  readonly #channel: VersionedChannel;
   #listening: Promise<unknown> | undefined;
 
-  constructor(
-    private readonly store: TransientStore,
-    private readonly log: Logger,
-  ) {}
+  constructor(store: TransientStore, log: Logger) {
+    this.#channel = new VersionedChannel(store, log, CHANNELS.content, 'A change of content was not announced.');
+  }
 
   /** Published when the transaction has committed, on this instance too; not at all when it rolls back. */
   announce(tx: Committing, notice: ContentNotice): void {
@@ -54,9 +53,8 @@ export class ContentBus {
 
   async #listen(): Promise<void> {
     let first = true;
-    this.#listening ??= this.store.subscribe(
-      CHANNELS.content,
-      (message) => this.#hear(message),
+    this.#listening ??= this.#channel.subscribe(
+      (heard) => this.#hear(heard),
       () => {
         if (!first) this.#wake([...this.#handlers.values()]);
         first = false;
@@ -70,17 +68,12 @@ export class ContentBus {
     }
   }
 
-  async #publish({ kind, workspaceId, id }: ContentNotice): Promise<void> {
-    try {
-      const message = JSON.stringify({ v: VERSION, kind, workspace: workspaceId, id });
-      await this.store.publish(CHANNELS.content, message);
-    } catch (error) {
-      this.log.warn('A change of content was not announced.', { kind, id, error });
-    }
+  #publish({ kind, workspaceId, id }: ContentNotice): Promise<void> {
+    return this.#channel.publish({ kind, workspace: workspaceId, id }, { kind, id });
   }
 
-  #hear(message: string): void {
-    const notice = parse(message);
+  #hear(heard: Heard): void {
+    const notice = noticeOf(heard);
     const handlers = notice && this.#handlers.get(keyOf(notice));
     if (handlers) this.#wake([handlers]);
   }
@@ -94,16 +87,8 @@ function keyOf({ kind, workspaceId, id }: ContentNotice): string {
   return `${workspaceId} ${kind} ${id}`;
 }
 
-function parse(message: string): ContentNotice | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(message);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // another version's or a stranger's message
-    throw error;
-  }
-  const { v, kind, workspace, id } = (value ?? {}) as Record<string, unknown>;
-  if (v !== VERSION || (kind !== 'pipeline' && kind !== 'template')) return undefined;
+function noticeOf({ kind, workspace, id }: Heard): ContentNotice | undefined {
+  if (kind !== 'pipeline' && kind !== 'template') return undefined;
   if (typeof workspace !== 'string' || typeof id !== 'string') return undefined;
   return { kind, workspaceId: workspace, id };
 }

@@ -1,13 +1,12 @@
 import { newId, type Logger } from '#libs/kernel';
 import { CHANNELS, type TransientStore } from './transient-store.js';
+import { VersionedChannel, type Heard } from './versioned-channel.js';
 
 /** Something cached may be out of date. `kind: 'all'` comes at every (re)subscription: messages may have been missed. */
 export interface Invalidation {
   kind: string;
   id: string;
 }
-
-const VERSION = 1;
 
 /**
  * The one channel on which instances tell each other that a row changed (00 §8): `{v, origin, kind, id}` on
@@ -17,18 +16,17 @@ const VERSION = 1;
 export class InvalidationBus {
   readonly #origin = newId();
   readonly #handlers = new Set<(invalidation: Invalidation) => void>();
+  readonly #channel: VersionedChannel;
   #unsubscribe: (() => Promise<void>) | undefined;
 
-  constructor(
-    private readonly store: TransientStore,
-    private readonly log: Logger,
-  ) {}
+  constructor(store: TransientStore, log: Logger) {
+    this.#channel = new VersionedChannel(store, log, CHANNELS.invalidate, 'An invalidation was not published.');
+  }
 
   /** Resolves when messages arrive; call before anything is served. */
   async start(): Promise<void> {
-    this.#unsubscribe = await this.store.subscribe(
-      CHANNELS.invalidate,
-      (message) => this.#hear(message),
+    this.#unsubscribe = await this.#channel.subscribe(
+      (heard) => this.#hear(heard),
       () => this.#deliver({ kind: 'all', id: '*' }),
     );
   }
@@ -44,35 +42,16 @@ export class InvalidationBus {
     return () => this.#handlers.delete(handler);
   }
 
-  async publish(invalidation: Invalidation): Promise<void> {
-    try {
-      const message = JSON.stringify({ v: VERSION, origin: this.#origin, ...invalidation });
-      await this.store.publish(CHANNELS.invalidate, message);
-    } catch (error) {
-      this.log.warn('An invalidation was not published.', { ...invalidation, error });
-    }
+  async publish({ kind, id }: Invalidation): Promise<void> {
+    await this.#channel.publish({ origin: this.#origin, kind, id }, { kind, id });
   }
 
-  #hear(message: string): void {
-    const heard = parse(message);
-    if (heard && heard.origin !== this.#origin) this.#deliver({ kind: heard.kind, id: heard.id });
+  #hear({ origin, kind, id }: Heard): void {
+    if (typeof origin !== 'string' || typeof kind !== 'string' || typeof id !== 'string') return;
+    if (origin !== this.#origin) this.#deliver({ kind, id });
   }
 
   #deliver(invalidation: Invalidation): void {
     for (const handler of this.#handlers) handler(invalidation);
   }
-}
-
-function parse(message: string): (Invalidation & { origin: string }) | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(message);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // another version's or a stranger's message
-    throw error;
-  }
-  const { v, origin, kind, id } = (value ?? {}) as Record<string, unknown>;
-  if (v !== VERSION || typeof origin !== 'string' || typeof kind !== 'string' || typeof id !== 'string')
-    return undefined;
-  return { origin, kind, id };
 }
