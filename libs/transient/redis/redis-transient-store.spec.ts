@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '#libs/kernel';
 import { describeWithProgram } from '../../../test/fixtures/programs.js';
+import { passTime } from '../../../test/fixtures/redis-time.js';
 import { startRedis, type TestRedis } from '../../../test/fixtures/redis.js';
 import { storeContract } from '../../../test/fixtures/transient-store-contract.js';
 import { CHANNELS } from '../transient-store.js';
@@ -29,7 +30,7 @@ describeWithProgram('redis-server', 'the store on Redis', (program) => {
   describe('keeps the contract', () => {
     storeContract(async () => {
       const store = await open();
-      return { store, pass: (milliseconds) => delay(milliseconds), close: () => store.close() };
+      return { store, pass: (milliseconds) => passTime(redis.client, milliseconds), close: () => store.close() };
     });
   });
 
