@@ -38,7 +38,7 @@ describe('presenting a key', () => {
     const refusals = await Promise.all(
       [wrong, unknown, 'dpk_', '', key.toLowerCase(), `${key} `].map((one) => refusal(scene.present(one))),
     );
-    for (const one of refusals) expect(one).toEqual({ code: 'auth.api_key.invalid', details: {} });
+    for (const { code, body } of refusals) expect([code, body?.details]).toEqual(['auth.api_key.invalid', {}]);
     expect((await scene.auditOf('auth.api_key.rejected')).map(({ reason }) => reason).sort()).toEqual([
       'unknown_or_revoked',
       'wrong',
@@ -136,7 +136,7 @@ describe('presenting a key', () => {
     expect(authorise(viewer, 'pipeline.read').name).toBe('default');
     expect(await refusal(Promise.resolve().then(() => authorise(viewer, 'pipeline.create')))).toMatchObject({
       code: 'auth.key_issuer_role_lost',
-      details: { required: 'author', held: [], workspace: 'default' },
+      body: { details: { required: 'author', held: [], workspace: 'default' } },
     });
     await scene.change(
       'DELETE FROM workspace_members WHERE user_id = $1',

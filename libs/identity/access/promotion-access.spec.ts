@@ -70,8 +70,10 @@ describe('a promotion key', () => {
       [user.key, 'other_kind', user.apiKey.id],
       [endpoint.key, 'other_kind', endpoint.apiKey.id],
     ];
-    for (const [presented] of cases)
-      expect(await refusal(promote(presented))).toEqual({ code: 'auth.promotion.key_invalid', details: {} });
+    for (const [presented] of cases) {
+      const { code, body } = await refusal(promote(presented));
+      expect([code, body?.details]).toEqual(['auth.promotion.key_invalid', {}]);
+    }
     expect(await rejections()).toEqual(cases.map(([, reason, keyId]) => ({ keyId, path: PATH, reason })));
   });
 
