@@ -225,11 +225,17 @@ describe('the metadata database', () => {
       (query) => (sql, params) =>
         refuse.on && sql.includes('INSERT INTO pipeline_executions') ? Promise.reject(lost()) : query(sql, params),
     );
-    const server = await TestInstance.start({ database, store });
+    // Room for one: what a refused launch kept would be missing at the next.
+    const settings = {
+      DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_USER: '1',
+      DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_INSTANCE: '1',
+      DATAPIPELINES_STAGING_TOTAL_MEMORY_MB: '64',
+    };
+    const server = await TestInstance.start({ database, store, settings });
     const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
     refuse.on = true;
     const me = workspace.principal();
-    for (let n = 0; n < 12; n++) {
+    for (let n = 0; n < 3; n++) {
       await expect(server.launch(me, pipeline, { idempotencyKey: 'same' })).rejects.toMatchObject({
         code: 'pipeline.execution.aborted',
         details: { reason: 'record_unavailable' },

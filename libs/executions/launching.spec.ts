@@ -68,6 +68,59 @@ describe('launching', () => {
     expect(await leftovers(server)).toEqual(NOTHING_LEFT);
   });
 
+  it('takes stream, key, slot, place and memory in this order, and what is refused holds nothing', async () => {
+    const server = await bench.serverWith({
+      DATAPIPELINES_SSE_MAX_STREAMS_PER_USER: '1',
+      DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_USER: '1',
+      DATAPIPELINES_EXECUTOR_MAX_CONCURRENT_EXECUTIONS_PER_INSTANCE: '1',
+      DATAPIPELINES_STAGING_TOTAL_MEMORY_MB: '64',
+    });
+    const { leases, staging } = server.instance;
+    const me = bench.workspace.principal();
+    const staged = await bench.workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const days = {
+      kind: 'date_diff',
+      inputs: { from: '2026-01-01', to: '2026-01-03', unit: 'day' },
+      context_key: 'days',
+    };
+    const computed = await bench.workspace.pipeline([{ id: 'a', calculator: days }]);
+    await (
+      await server.launch(me, staged, { idempotencyKey: 'used' })
+    ).finished;
+
+    const stream = await leases.stream(me.userId, 'a stream');
+    const slot = await leases.slot(me.userId, crypto.randomUUID());
+    const full = { code: 'rate_limit.exceeded', details: { window: 'concurrent_streams' } };
+    await expect(server.launch(me, staged, { detached: false })).rejects.toMatchObject(full);
+    const reused = { detached: false, idempotencyKey: 'used' };
+    await expect(server.launch(me, computed, reused)).rejects.toMatchObject(full);
+    await stream.release();
+    await expect(server.launch(me, computed, reused)).rejects.toMatchObject({
+      code: 'idempotency.key_reused_for_different_request',
+    });
+    await expect(server.launch(me, staged, { detached: false })).rejects.toMatchObject({
+      code: 'pipeline.execution.concurrency_limit',
+      details: { scope: 'per_user' },
+    });
+    await slot.release();
+
+    const memory = staging.reserve()!;
+    await expect(server.launch(me, staged)).rejects.toMatchObject({
+      code: 'pipeline.execution.concurrency_limit',
+      details: { scope: 'global', reason: 'staging_memory' },
+    });
+    // Who needs no engine needs no memory; and it takes the place and the slot that the refused launch had.
+    expect(await (await server.launch(me, computed)).finished).toMatchObject({ status: 'SUCCESS' });
+    memory.release();
+    const { executionId, finished } = await server.launch(me, staged);
+    const [row] = await bench.db.database.query<{ beats: boolean }>(
+      'SELECT heartbeat_at IS NOT NULL AS beats FROM pipeline_executions WHERE execution_id = $1',
+      [executionId],
+    );
+    expect(row).toEqual({ beats: true });
+    expect(await finished).toMatchObject({ status: 'SUCCESS' });
+  });
+
   it('one idempotency key through many racing requests starts one run; another request with it is refused', async () => {
     const server = await bench.serverWith();
     const me = bench.workspace.principal();
