@@ -1,3 +1,5 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import helmet from 'helmet';
 import type { NextFunction, Request, Response } from 'express';
 import { findContext } from './request-context.js';
@@ -25,12 +27,14 @@ export function securityHeaders(options: { https: boolean; hasConsole: boolean }
   return (request: Request, response: Response, next: NextFunction): void => {
     response.setHeader('Permissions-Policy', 'camera=(), microphone=(), geolocation=()');
     const isConsole = options.hasConsole && request.method === 'GET' && findContext(request)?.path.class === 'graphql';
-    (isConsole ? graphqlConsole : strict)(request, response, next);
+    for (const [name, value] of isConsole ? graphqlConsole : strict) response.setHeader(name, value);
+    next();
   };
 }
 
-function policy(directives: Record<string, string[]>, https: boolean) {
-  return helmet({
+/** What helmet says to every request alike, asked once: it would run a step of its own for each header of each answer. */
+function policy(directives: Record<string, string[]>, https: boolean): readonly (readonly [string, string])[] {
+  const headers = helmet({
     contentSecurityPolicy: { useDefaults: false, directives },
     crossOriginOpenerPolicy: { policy: 'same-origin' },
     crossOriginResourcePolicy: { policy: 'same-origin' },
@@ -38,4 +42,19 @@ function policy(directives: Record<string, string[]>, https: boolean) {
     xFrameOptions: { action: 'sameorigin' },
     strictTransportSecurity: https ? { maxAge: 31_536_000, includeSubDomains: true } : false,
   });
+  const request = new IncomingMessage(new Socket());
+  const response = new RecordedHeaders(request);
+  let answered = false;
+  headers(request, response, () => (answered = true));
+  if (!answered) throw new TypeError('helmet did not answer at once, so its headers cannot be asked for beforehand');
+  return response.recorded;
+}
+
+class RecordedHeaders extends ServerResponse {
+  readonly recorded: (readonly [string, string])[] = [];
+
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    this.recorded.push([name, String(value)]);
+    return this;
+  }
 }
