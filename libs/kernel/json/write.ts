@@ -62,29 +62,42 @@ function writeObject(value: object, style: Style, depth: number): string {
   }
   if (isExactNumber(value)) return value.toString();
   if (value instanceof RawJson) return value.text;
-  return writeMembers(membersOf(value), style, depth);
+  return value instanceof Map ? writeMap(value, style, depth) : writeMembers(value, style, depth);
 }
 
-function writeMembers(members: [string, unknown][], style: Style, depth: number): string {
+/** In the map's own order, which an object made of it would not keep. */
+function writeMap(map: ReadonlyMap<unknown, unknown>, style: Style, depth: number): string {
+  const members: [string, unknown][] = [];
+  for (const [key, member] of map) {
+    if (typeof key !== 'string') throw new TypeError('a map is written as an object only if its keys are texts');
+    members.push([key, member]);
+  }
   if (style.sorted) members.sort(([left], [right]) => (left < right ? -1 : 1));
   let text = '';
-  for (const [key, member] of members) {
-    if (member === undefined) continue;
-    text += `${text ? ',' : ''}${JSON.stringify(key)}:${write(member, style, depth + 1)}`;
-  }
+  for (const [key, member] of members) text += writeMember(key, member, style, depth, text === '');
   return `{${text}}`;
 }
 
-function membersOf(value: object): [string, unknown][] {
-  if (value instanceof Map) {
-    const members: [string, unknown][] = [];
-    for (const [key, member] of value) {
-      if (typeof key !== 'string') throw new TypeError('a map is written as an object only if its keys are texts');
-      members.push([key, member]);
-    }
-    return members;
-  }
+function writeMembers(value: object, style: Style, depth: number): string {
+  requirePlain(value);
+  const members = value as Record<string, unknown>;
+  const keys = Object.keys(members);
+  // By UTF-16 units, as the default order is.
+  if (style.sorted) keys.sort();
+  let text = '';
+  for (const key of keys) text += writeMember(key, members[key], style, depth, text === '');
+  return `{${text}}`;
+}
+
+function writeMember(key: string, member: unknown, style: Style, depth: number, first: boolean): string {
+  if (member === undefined) return '';
+  return `${first ? '' : ','}${JSON.stringify(key)}:${write(member, style, depth + 1)}`;
+}
+
+/** Most values come straight from a reader or a resolver; the others are asked what they are. */
+function requirePlain(value: object): void {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === null || prototype === Object.prototype) return;
   const kind = Object.prototype.toString.call(value);
   if (kind !== '[object Object]') throw new TypeError(`${kind.slice(8, -1)} has no JSON form of its own`);
-  return Object.entries(value);
 }
