@@ -39,13 +39,15 @@ export class ConnectionPool implements Transactional {
   readonly #statements = new PreparedStatements();
   readonly #onProblem: PoolOptions['onProblem'];
   readonly #cancelBackend: PoolOptions['cancelBackend'];
+  /** Connections that broke, also while they were lent. */
+  readonly #broken = new WeakSet<pg.PoolClient>();
 
   private constructor(source: DataSource, { onProblem, cancelBackend }: PoolOptions) {
     this.#source = source;
     this.#pool = (source.driver as unknown as { master: pg.Pool }).master;
     // A new connection may break before whoever waits for it can listen, and an error nobody hears ends the process. The
     // statement that follows fails and tells.
-    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+    this.#pool.on('connect', (client) => client.on('error', () => this.#broken.add(client)));
     this.#onProblem = onProblem;
     this.#cancelBackend = cancelBackend;
   }
@@ -142,18 +144,13 @@ export class ConnectionPool implements Transactional {
       throw databaseFailure(error, 'connect');
     }
     let broken = false;
-    const onError = (): void => {
-      broken = true;
-    };
-    client.on('error', onError);
     try {
       return await work(client);
     } catch (error) {
-      broken ||= isConnectionFailure(error);
+      broken = isConnectionFailure(error);
       throw error;
     } finally {
-      client.removeListener('error', onError);
-      client.release(broken);
+      client.release(broken || this.#broken.has(client));
     }
   }
 
@@ -194,20 +191,22 @@ export class ConnectionPool implements Transactional {
     }
   }
 
-  /** Outside a transaction a statement that met a migration is simply run again, under a new name. */
   async #runAlone(sql: string, params: readonly unknown[], signal?: AbortSignal): Promise<pg.QueryResult> {
-    return this.#onConnection(async (client) => {
+    return this.#onConnection((client) => {
       signal?.throwIfAborted();
-      const run = async (): Promise<pg.QueryResult> => {
-        try {
-          return await this.#run(client, sql, params);
-        } catch (error) {
-          if (!isStalePlan(error)) throw error;
-          return this.#run(client, sql, params);
-        }
-      };
-      return signal && this.#cancelBackend ? this.#cancellable(client, signal, run) : run();
+      if (!signal || !this.#cancelBackend) return this.#runAgain(client, sql, params);
+      return this.#cancellable(client, signal, () => this.#runAgain(client, sql, params));
     });
+  }
+
+  /** Outside a transaction a statement that met a migration is simply run again, under a new name. */
+  async #runAgain(client: pg.PoolClient, sql: string, params: readonly unknown[]): Promise<pg.QueryResult> {
+    try {
+      return await this.#run(client, sql, params);
+    } catch (error) {
+      if (!isStalePlan(error)) throw error;
+      return this.#run(client, sql, params);
+    }
   }
 
   /** A cancelled statement's connection stays lent until the cancellation has been answered: it must not meet another. */
