@@ -68,7 +68,11 @@ export class GraphqlController {
       throw notAllowed('Subscribe at /graphql/stream.');
     }
     await charge(request, admitted.cost);
-    send(response, contentType, await this.engine.execute(asked, this.engine.contextOf(caller, admitted.cost)));
+    send(
+      response,
+      contentType,
+      await this.engine.execute(admitted, asked, this.engine.contextOf(caller, admitted.cost)),
+    );
   }
 
   @Post('stream')

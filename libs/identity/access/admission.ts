@@ -41,8 +41,17 @@ export class Admission {
     try {
       return await work();
     } catch (error) {
-      await this.trail.denied(principal, operation, error);
-      throw error;
+      return this.#told(principal, operation, error);
     }
+  }
+
+  /** As {@link carryOut}, for work that is under way: of many small ones, where each step counts. */
+  carriedOut<T>(principal: Principal, operation: string, work: Promise<T>): Promise<T> {
+    return work.catch((error: unknown) => this.#told(principal, operation, error));
+  }
+
+  async #told(principal: Principal, operation: string, error: unknown): Promise<never> {
+    await this.trail.denied(principal, operation, error);
+    throw error;
   }
 }

@@ -1,22 +1,15 @@
-import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
-import {
-  ApolloServerPluginCacheControlDisabled,
-  ApolloServerPluginInlineTraceDisabled,
-  ApolloServerPluginLandingPageDisabled,
-  ApolloServerPluginSchemaReportingDisabled,
-  ApolloServerPluginUsageReportingDisabled,
-} from '@apollo/server/plugin/disabled';
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { GraphQLSchemaHost } from '@nestjs/graphql';
 import {
   createSourceEventStream,
   execute,
+  OperationTypeNode,
   type ExecutionResult,
   type GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
 } from 'graphql';
-import { Configuration, isPenstockError, Logger, writeJson, type Principal } from '#libs/kernel';
+import { Configuration, isPenstockError, Logger, whileWanted, writeJson, type Principal } from '#libs/kernel';
 import { countOperation } from '../../health/operation-metrics.js';
 import { asGraphqlError, catalogued, formatError } from '../errors/error-format.js';
 import { protocolCodeOf } from '../errors/protocol-error.js';
@@ -35,14 +28,13 @@ export interface GraphqlAnswer {
   body: string;
 }
 
-/** Judges operations, runs them on Apollo Server, and writes what comes of it. */
+/** Judges operations, runs them, and writes what comes of it. */
 @Injectable()
-export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutdown {
+export class GraphqlEngine implements OnApplicationBootstrap {
   readonly #baseUrl: string;
   readonly #timeoutSeconds: number;
   readonly #maxCost: number;
   #gate: OperationGate | undefined;
-  #apollo: ApolloServer<OperationContext> | undefined;
 
   constructor(
     private readonly schemas: GraphQLSchemaHost,
@@ -58,32 +50,8 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
     return this.schemas.schema;
   }
 
-  async onApplicationBootstrap(): Promise<void> {
+  onApplicationBootstrap(): void {
     this.#gate = new OperationGate(this.schema, limitsOf(this.configuration));
-    this.#apollo = new ApolloServer<OperationContext>({
-      schema: this.schema,
-      // The gate has judged introspection, and everything else that would be refused, before.
-      introspection: true,
-      csrfPrevention: true,
-      persistedQueries: false,
-      includeStacktraceInErrorResponses: false,
-      stopOnTerminationSignals: false,
-      stringifyResult: writeJson,
-      plugins: [
-        this.#finishing(),
-        ApolloServerPluginCacheControlDisabled(),
-        ApolloServerPluginInlineTraceDisabled(),
-        ApolloServerPluginLandingPageDisabled(),
-        ApolloServerPluginSchemaReportingDisabled(),
-        ApolloServerPluginUsageReportingDisabled(),
-      ],
-      formatError: (formatted) => formatted,
-    });
-    await this.#apollo.start();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.#apollo?.stop();
   }
 
   judge(request: OperationRequest): Verdict {
@@ -97,25 +65,28 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
     return new OperationContext(principal, deadline, { requested: cost, max: this.#maxCost }, signal);
   }
 
-  /** Runs a query or mutation that was admitted. */
-  async execute(request: OperationRequest, context: OperationContext): Promise<GraphqlAnswer> {
-    if (!this.#apollo) throw new TypeError('the engine has not started');
-    const { query, operationName, variables } = request;
-    try {
-      const answer = await this.#apollo.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: {
-          method: 'POST',
-          headers: new HeaderMap([
-            ['content-type', 'application/json'],
-            ['accept', 'application/json'],
-          ]),
-          search: '',
-          body: { query, operationName: operationName ?? null, variables: variables ?? null },
-        },
-        context: () => Promise.resolve(context),
+  /** Runs a query or mutation that was admitted: errors of its fields stand beside the data, so the status is 200. */
+  async execute(
+    { document, operation }: AdmittedOperation,
+    { variables }: OperationRequest,
+    context: OperationContext,
+  ): Promise<GraphqlAnswer> {
+    const run = () =>
+      execute({
+        schema: this.schema,
+        document,
+        operationName: operation.name?.value,
+        variableValues: variables,
+        contextValue: context,
       });
-      if (answer.body.kind !== 'complete') throw new TypeError('an answer in pieces was not asked for');
-      return { status: answer.status ?? 200, body: answer.body.string };
+    try {
+      // A query's statements are worth nothing after its time; a mutation may have started what goes on.
+      const isQuery = operation.operation === OperationTypeNode.QUERY;
+      const result = await (isQuery ? whileWanted(context.deadline.signal, run) : run());
+      countOperation(operation.operation, result.errors ? 'errors' : 'success');
+      const { principal, cost } = context;
+      const extensions = { ...result.extensions, correlation_id: principal.correlationId, cost };
+      return { status: 200, body: this.#written({ ...result, extensions }, principal) };
     } finally {
       context.deadline.met();
     }
@@ -193,28 +164,6 @@ export class GraphqlEngine implements OnApplicationBootstrap, OnApplicationShutd
     const fields = { correlation_id: correlationId, code: known.code, path: error.path?.join('.') };
     if (known.status >= 500) this.log.error(known.message, { ...fields, error: known.cause ?? known });
     else this.log.debug(known.message, fields);
-  }
-
-  /** Errors get their final form here, where the request is known; its correlation id and the cost go along. */
-  #finishing(): ApolloServerPlugin<OperationContext> {
-    return {
-      requestDidStart: () =>
-        Promise.resolve({
-          willSendResponse: ({ errors, operation, response, contextValue }) => {
-            countOperation(operation?.operation ?? 'unknown', errors ? 'errors' : 'success');
-            if (response.body.kind !== 'single') return Promise.resolve();
-            const { singleResult } = response.body;
-            const { correlationId } = contextValue.principal;
-            if (errors) singleResult.errors = errors.map((error) => this.format(error, correlationId));
-            singleResult.extensions = {
-              ...singleResult.extensions,
-              correlation_id: correlationId,
-              cost: contextValue.cost,
-            };
-            return Promise.resolve();
-          },
-        }),
-    };
   }
 }
 

@@ -18,7 +18,8 @@ function admission(refused?: OperationId): { admission: Admission; asked: string
     return operation === refused ? Promise.reject(new PenstockError('auth.role_required')) : Promise.resolve(undefined);
   };
   const carryOut = (_principal: Principal, _operation: string, work: () => unknown): unknown => work();
-  return { admission: { admit, carryOut } as unknown as Admission, asked };
+  const carriedOut = (_principal: Principal, _operation: string, work: unknown): unknown => work;
+  return { admission: { admit, carryOut, carriedOut } as unknown as Admission, asked };
 }
 
 function schemaOf(operations: Record<string, OperationId>, resolvers: Record<string, () => unknown>): GraphQLSchema {

@@ -8,7 +8,6 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { operationRow, type Admission, type OperationId } from '#libs/identity';
-import { whileWanted } from '#libs/kernel';
 import { OPERATION_EXTENSION } from '../schema/root-field.js';
 import { canonicalArguments } from './canonical-arguments.js';
 import type { Lazy } from './lazy.js';
@@ -39,7 +38,9 @@ export function guardSchema(schema: GraphQLSchema, guard: Admission): GraphQLSch
   const roots = new Set<unknown>(rootsOf(schema));
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || roots.has(type)) continue;
-    for (const field of fieldsOf(type)) if (field.resolve) field.resolve = timed(field.resolve, guard);
+    for (const field of fieldsOf(type)) {
+      if (field.resolve) field.resolve = timed(`${type.name}.${field.name}`, field.resolve, guard);
+    }
   }
   return schema;
 }
@@ -91,24 +92,15 @@ function guarded(field: Field, guard: Admission, resolve: Resolver): Resolver {
       () => resolve(source, canonical(args), context, info) as unknown,
     );
   };
-  return (...call) => call[2].deadline.within(reading(call, () => work(...call)));
+  return (...call) => call[2].deadline.within(work(...call));
 }
 
 /** Reads what a field gives: a value, a promise, or a `Lazy` that is called now that the field is selected. */
-function timed(resolve: Resolver, guard: Admission): Resolver {
-  return (...call) => {
-    const [, args, context, { parentType, fieldName }] = call;
-    const outcome = reading(call, () => {
-      const given: unknown = resolve(...call);
-      return typeof given === 'function' ? (given as Lazy<unknown>)(args, context) : given;
-    });
-    if (!(outcome instanceof Promise)) return outcome;
-    const judged = guard.carryOut(context.principal, `${parentType.name}.${fieldName}`, () => outcome as unknown);
-    return context.deadline.within(judged);
+function timed(name: string, resolve: Resolver, guard: Admission): Resolver {
+  return (source, args, context, info) => {
+    let given: unknown = resolve(source, args, context, info);
+    if (typeof given === 'function') given = (given as Lazy<unknown>)(args, context);
+    if (!(given instanceof Promise)) return given;
+    return context.deadline.within(guard.carriedOut(context.principal, name, given));
   };
-}
-
-/** A query's statements are worth nothing after its time; a mutation may have started what goes on, and keeps its own. */
-function reading<T>([, , { deadline }, { operation }]: Parameters<Resolver>, work: () => T): T {
-  return operation.operation === OperationTypeNode.QUERY ? whileWanted(deadline.signal, work) : work();
 }

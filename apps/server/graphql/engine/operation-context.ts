@@ -4,8 +4,7 @@ import type { Deadline } from './deadline.js';
 
 /** What every resolver of one operation shares. */
 export class OperationContext {
-  /** Not a `#` field: Apollo copies the context. */
-  private loaders: Loaders;
+  #loaders: Loaders;
 
   constructor(
     readonly principal: Principal,
@@ -15,16 +14,16 @@ export class OperationContext {
     /** Of a subscription: aborts when its reader is gone. */
     readonly signal?: AbortSignal,
   ) {
-    this.loaders = new Loaders(principal);
+    this.#loaders = new Loaders(principal);
   }
 
   /** Before each mutation of an operation: what an earlier one read may have changed. */
   forget(): void {
-    this.loaders = new Loaders(this.principal);
+    this.#loaders = new Loaders(this.principal);
   }
 
   /** One lookup, read together with its like. */
   load<K, V>(batch: Batch<K, V>, key: K): Promise<V | undefined> {
-    return this.deadline.within(this.loaders.load(batch, key));
+    return this.#loaders.load(batch, key);
   }
 }

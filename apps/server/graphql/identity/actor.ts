@@ -24,22 +24,26 @@ export class ActorType extends NodeInterface {
 /** The people behind ids, all of an operation in one statement. */
 @Injectable()
 export class Actors {
-  readonly #people: Batch<string, ActorView>;
+  readonly #people: Batch<string, ActorType>;
 
   constructor(users: UserService) {
-    this.#people = new Batch((principal, ids) => users.actor(ids, principal));
+    this.#people = new Batch(async (principal, ids) => {
+      const views = await users.actor(ids, principal);
+      return new Map(ids.map((id) => [id, views.has(id) ? toActor(views.get(id) as ActorView) : unknownActor(id)]));
+    });
   }
 
   of(id: string): Lazy<ActorType> {
-    return async (_args, context) => {
-      const view = await context.load(this.#people, id);
-      return view ? toActor(view) : { id, displayName: 'Unknown user' };
-    };
+    return (_args, context) => context.load(this.#people, id) as Promise<ActorType>;
   }
 
   maybe(id: string | null): Lazy<ActorType | null> {
     return id === null ? () => null : this.of(id);
   }
+}
+
+function unknownActor(id: string): ActorType {
+  return { id, displayName: 'Unknown user' };
 }
 
 export function toActor({ id, display_name, email, profile_picture_url }: ActorView): ActorType {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   getOperationAST,
   getVariableValues,
@@ -69,6 +68,8 @@ export class OperationGate {
     max: CACHED_DOCUMENTS,
     maxSize: CACHED_CHARS,
   });
+  /** What operations without variables cost; theirs never changes. */
+  readonly #costs = new WeakMap<OperationDefinitionNode, number>();
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -93,11 +94,10 @@ export class OperationGate {
   #document(query: string): DocumentNode | RefusedOperation {
     const limit = this.limits.documentBytes;
     if (Buffer.byteLength(query) > limit) throw over('graphql.document_too_large', 'The document', limit, 'bytes');
-    const key = createHash('sha256').update(query).digest('base64url');
-    const known = this.#documents.get(key);
+    const known = this.#documents.get(query);
     if (known) return known;
     const fresh = this.#read(query);
-    this.#documents.set(key, fresh, { size: query.length });
+    this.#documents.set(query, fresh, { size: query.length });
     return fresh;
   }
 
@@ -148,9 +148,8 @@ export class OperationGate {
       hideSuggestions: !this.limits.introspection,
     });
     if (given.errors) return refusal(given.errors, 'BAD_USER_INPUT');
-    const { cost: max, pageMax } = this.limits;
-    const rules = { defaultPage: Math.min(DEFAULT_PAGE, pageMax), maxPage: pageMax };
-    const cost = new OperationCost(this.schema, fragmentsOf(document), given.coerced, rules).of(operation);
+    const max = this.limits.cost;
+    const cost = this.#costs.get(operation) ?? this.#costOf(document, operation, given.coerced);
     if (cost > max) {
       throw new PenstockError('graphql.too_complex', {
         message: `The operation costs ${cost}; at most ${max} is allowed. Ask for smaller pages or fewer fields.`,
@@ -158,6 +157,14 @@ export class OperationGate {
       });
     }
     return { document, operation, cost };
+  }
+
+  #costOf(document: DocumentNode, operation: OperationDefinitionNode, variables: Record<string, unknown>): number {
+    const { pageMax } = this.limits;
+    const rules = { defaultPage: Math.min(DEFAULT_PAGE, pageMax), maxPage: pageMax };
+    const cost = new OperationCost(this.schema, fragmentsOf(document), variables, rules).of(operation);
+    if (!operation.variableDefinitions?.length) this.#costs.set(operation, cost);
+    return cost;
   }
 }
 

@@ -96,21 +96,25 @@ export interface PageSource<V, N> {
   count: Lazy<number>;
 }
 
-/** A page of rows as a connection. */
+/** A page of rows as a connection. Cursors are written where they are selected: `nodes` alone needs none. */
 export function toConnection<V, N>(listing: KeysetListing<V>, source: PageSource<V, N>): Connection<N> {
-  const edges = listing.items.map((row) => ({
-    cursor: source.cursors.encode(source.keyOf(row)),
-    node: source.nodeOf(row),
-  }));
+  const { items, hasNext, hasPrevious } = listing;
+  const nodes = items.map((row) => source.nodeOf(row));
+  const cursorOf = (row: V | undefined): string | null =>
+    row === undefined ? null : source.cursors.encode(source.keyOf(row));
   return {
-    edges,
-    nodes: edges.map(({ node }) => node),
-    pageInfo: {
-      hasNextPage: listing.hasNext,
-      hasPreviousPage: listing.hasPrevious,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
+    nodes,
+    get edges() {
+      return items.map((row, index) => ({ cursor: source.cursors.encode(source.keyOf(row)), node: nodes[index] as N }));
     },
-    totalCount: (args, context) => context.deadline.within(Promise.resolve(source.count(args, context))),
+    get pageInfo() {
+      return {
+        hasNextPage: hasNext,
+        hasPreviousPage: hasPrevious,
+        startCursor: cursorOf(items[0]),
+        endCursor: cursorOf(items.at(-1)),
+      };
+    },
+    totalCount: source.count,
   };
 }

@@ -18,17 +18,24 @@ export interface PageArguments {
  * list, or of the same list filtered otherwise, points to nothing here and is refused.
  */
 export class Cursors {
-  readonly #hash: string;
+  #known: string | undefined;
 
-  constructor(list: string, filter: object = {}) {
-    this.#hash = createHash('sha256')
-      .update(canonicalJson([list, filter]))
-      .digest('hex')
-      .slice(0, HASH_CHARS);
-  }
+  constructor(
+    private readonly list: string,
+    private readonly filter: object = {},
+  ) {}
 
   encode(key: string): string {
     return Buffer.from(writeJson([this.#hash, key])).toString('base64url');
+  }
+
+  /** Made at its first use: a page that neither came from a cursor nor shows one needs none. */
+  get #hash(): string {
+    this.#known ??= createHash('sha256')
+      .update(canonicalJson([this.list, this.filter]))
+      .digest('hex')
+      .slice(0, HASH_CHARS);
+    return this.#known;
   }
 
   /** @throws `graphql.cursor_invalid` */
