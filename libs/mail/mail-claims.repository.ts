@@ -23,6 +23,9 @@ const COLUMNS = `id, user_id AS "userId", kind, act_id AS "actId", recipient, cl
   sent_at AS "sentAt", message_id AS "messageId", error`;
 const UNSETTLED = 'sent_at IS NULL AND error IS NULL';
 
+/** SQL of a pattern that finds a text and nothing else. */
+const literally = (text: string): string => `regexp_replace(${text}, '([][^$*+?(){}|.\\\\])', '\\\\\\1', 'g')`;
+
 const NEWEST_FIRST = new KeysetOrder(
   { sql: 'claimed_at', kind: 'timestamptz', descending: true },
   { sql: 'id', kind: 'uuid' },
@@ -46,15 +49,32 @@ export class MailClaimRepository {
     return claimed === 1;
   }
 
-  async markSent(tx: Queryable, id: string, messageId: string): Promise<void> {
-    await tx.execute(`UPDATE mail_sends SET sent_at = NOW(), message_id = $2 WHERE id = $1 AND ${UNSETTLED}`, [
-      id,
-      messageId,
-    ]);
+  /**
+   * The recipient as the row has it now: an erasure while the message was on its way took the address out (04 §3).
+   * Undefined where the row was settled before.
+   */
+  async markSent(tx: Queryable, id: string, messageId: string): Promise<string | undefined> {
+    const [row] = await tx.query<{ recipient: string }>(
+      `UPDATE mail_sends SET sent_at = NOW(), message_id = $2 WHERE id = $1 AND ${UNSETTLED} RETURNING recipient`,
+      [id, messageId],
+    );
+    return row?.recipient;
   }
 
-  async markFailed(tx: Queryable, id: string, error: string): Promise<void> {
-    await tx.execute(`UPDATE mail_sends SET error = $2 WHERE id = $1 AND ${UNSETTLED}`, [id, error]);
+  /** The same with the error as it was kept: without an address that the row itself has no longer. */
+  async markFailed(
+    tx: Queryable,
+    { id, recipient }: Pick<MailClaim, 'id' | 'recipient'>,
+    error: string,
+  ): Promise<{ recipient: string; error: string } | undefined> {
+    const [row] = await tx.query<{ recipient: string; error: string }>(
+      `UPDATE mail_sends
+          SET error = CASE WHEN recipient = $2 THEN $3
+                           ELSE regexp_replace($3, ${literally('$2::text')}, '***', 'gi') END
+        WHERE id = $1 AND ${UNSETTLED} RETURNING recipient, error`,
+      [id, recipient, error],
+    );
+    return row;
   }
 
   /**
@@ -65,8 +85,7 @@ export class MailClaimRepository {
     await tx.execute(
       `UPDATE mail_sends SET recipient = CASE WHEN kind = 'new_user' THEN recipient ELSE $3 END,
               error = (
-                SELECT regexp_replace(error, string_agg(
-                         regexp_replace(held, '([][^$*+?(){}|.\\\\])', '\\\\\\1', 'g'), '|'), '***', 'gi')
+                SELECT regexp_replace(error, string_agg(${literally('held')}, '|'), '***', 'gi')
                   FROM (SELECT $2::text UNION
                         SELECT recipient FROM mail_sends WHERE user_id = $1 AND kind <> 'new_user') AS addresses (held))
         WHERE user_id = $1`,

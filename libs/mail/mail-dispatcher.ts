@@ -115,16 +115,19 @@ export class MailDispatcher {
     return !signal.aborted;
   }
 
+  /** The trail tells what the row keeps: an erasure meanwhile left no address in it. */
   async #record({ claim, actor }: MailJob, messageId: string, delivery: Settled): Promise<void> {
-    const { id, kind, recipient: to, actId: act_id } = claim;
+    const { id, kind, actId: act_id } = claim;
     await this.db.transaction(async (tx) => {
       if (delivery.outcome === 'accepted') {
-        await this.claims.markSent(tx, id, messageId);
-        await this.audit.append(tx, actor, 'mail.sent', { kind, to, act_id, message_id: messageId });
+        const to = await this.claims.markSent(tx, id, messageId);
+        if (to !== undefined)
+          await this.audit.append(tx, actor, 'mail.sent', { kind, to, act_id, message_id: messageId });
         return;
       }
-      const error = delivery.reason;
-      await this.claims.markFailed(tx, id, error);
+      const kept = await this.claims.markFailed(tx, claim, delivery.reason);
+      if (!kept) return;
+      const { recipient: to, error } = kept;
       await this.audit.append(tx, actor, 'mail.failed', { kind, to, act_id, error });
       this.log.warn('mail.failed', { kind, claim_id: id, reason: error });
     });

@@ -5,7 +5,7 @@ import { PasswordReset } from '../reset/password-reset.js';
 import { administrationScene } from '../../../test/fixtures/administration-scene.js';
 import { identityInstance, requestFacts } from '../../../test/fixtures/identity.js';
 import { codeOf, PASSWORD, refusal } from '../../../test/fixtures/login-scene.js';
-import { MailServer } from '../../../test/fixtures/mail-server.js';
+import { MailServer, PLAIN, reply } from '../../../test/fixtures/mail-server.js';
 
 const { accounts, erasure, root, rootId, scene, signIn, snapshot, standing, workspace } = administrationScene();
 
@@ -117,6 +117,38 @@ describe('who goes', () => {
     expect(await scene.auditOf('auth.user.erased')).toMatchObject([{ mode: 'anonymise' }]);
     expect(await codeOf(standing(anonymising).activate(root(), id))).toBe('auth.user.not_found');
     expect(await codeOf(accounts(anonymising).create(root(), { email: 'ada@example.org' }))).toBe('accepted');
+    await anonymising.close();
+    await server.close();
+  });
+
+  it.each([
+    ['refused', 'mail.failed', 'EENVELOPE at RCPT TO: 550 no <***> here'],
+    ['taken', 'mail.sent', null],
+  ])('leaves no address behind by a message that was on its way, and is %s afterwards', async (what, event, error) => {
+    const [asked, erased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const server = await MailServer.start({
+      ...PLAIN,
+      onRcptTo: ({ address }, _session, next) => {
+        asked.resolve();
+        void erased.promise.then(() =>
+          next(what === 'refused' ? reply(550, `no <${address.toUpperCase()}> here`) : undefined),
+        );
+      },
+    });
+    const anonymising = await identityInstance({
+      database: scene.database,
+      options: { userErasure: 'anonymise' },
+      modules: [WorkspacesModule],
+      mail: { port: server.port },
+    });
+    const { user } = await accounts(anonymising).create(root(), { email: 'ada@example.org' });
+    await asked.promise;
+    await erasure(anonymising).erase(root(), user.id);
+    erased.resolve();
+    await anonymising.get(MailDispatcher).settled();
+    const gone = `erased-${user.id}@erased.invalid`;
+    expect(await scene.database.query('SELECT recipient, error FROM mail_sends')).toEqual([{ recipient: gone, error }]);
+    expect(await scene.auditOf(event)).toMatchObject([{ kind: 'welcome', to: gone, ...(error && { error }) }]);
     await anonymising.close();
     await server.close();
   });
