@@ -103,16 +103,25 @@ export class MemberRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** What somebody belongs to, inactive workspaces too; each is held against other changes of its members, in order. */
+  /**
+   * What somebody belongs to, inactive workspaces too. Each is held against other changes of its members first, in
+   * order; flags are read only then, because whoever held it before may have changed them.
+   */
   async holdMemberships(
     tx: Queryable,
     userId: string,
   ): Promise<(MemberFlags & { workspaceId: string; workspaceName: string })[]> {
+    await tx.query(
+      `SELECT w.id FROM workspaces w JOIN workspace_members m ON m.workspace_id = w.id
+        WHERE m.user_id = $1 AND NOT w.is_deleted
+        ORDER BY w.id FOR NO KEY UPDATE OF w`,
+      [userId],
+    );
     return tx.query(
       `SELECT w.id AS "workspaceId", w.name AS "workspaceName", m.author, m.promoter, m.admin
          FROM workspaces w JOIN workspace_members m ON m.workspace_id = w.id
         WHERE m.user_id = $1 AND NOT w.is_deleted
-        ORDER BY w.id FOR NO KEY UPDATE OF w`,
+        ORDER BY w.id`,
       [userId],
     );
   }
