@@ -35,7 +35,7 @@ afterEach(() => instance.close());
 
 const ACTS = {
   demote: (who: Account) => scene.members(instance).setFlags(scene.root, 'default', who.id, {}),
-  promote: (who: Account) => scene.members(instance).setFlags(scene.root, 'default', who.id, ADMIN),
+  promote: (who: Account) => scene.members(instance).setFlags(scene.root, 'default', who.id, { ...ADMIN }),
   remove: (who: Account) => scene.members(instance).remove(scene.root, 'default', who.id),
   deactivate: (who: Account) => instance.get(UserStanding).deactivate(scene.root, who.id),
   erase: (who: Account) => instance.get(UserErasure).erase(scene.root, who.id),
