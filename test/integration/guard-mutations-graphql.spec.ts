@@ -5,6 +5,8 @@ import { operationOf } from '../../apps/server/graphql/engine/guarded-schema.js'
 import { OPERATION_EXTENSION } from '../../apps/server/graphql/schema/root-field.js';
 import { bareSchema } from '../../apps/server/graphql/schema/render-schema.js';
 import { FIELD_VECTORS, type FieldVector } from '../fixtures/graphql-vectors.js';
+import type { Answer } from '../fixtures/api-client.js';
+import { denialFaults, deniedCallers, withoutFloodLimit } from '../fixtures/denial-rows.js';
 import type { Caller } from '../fixtures/matrix-callers.js';
 import type { Address } from '../fixtures/matrix-scene.js';
 import { refusedBy } from '../fixtures/matrix-verdicts.js';
@@ -40,6 +42,12 @@ const callerOf = (label: string): Caller => scene.matrix.callers.find((each) => 
 
 /** What a caller gets of one field: the code of the refusal, `null` for nothing, or `done`. */
 async function outcome(name: string, vector: FieldVector, caller: Caller, at: Address): Promise<string | null> {
+  const answer = await ask(name, vector, caller, at);
+  const code = errorOf(answer)?.code as string | undefined;
+  return code ?? (answer.body.data[rootOf(name).field.name] === null ? null : 'done');
+}
+
+async function ask(name: string, vector: FieldVector, caller: Caller, at: Address): Promise<Answer> {
   const { kind, field } = rootOf(name);
   const variables = vector.args?.(at, scene.matrix) ?? {};
   const given = field.args.filter((arg) => arg.name in variables);
@@ -48,9 +56,7 @@ async function outcome(name: string, vector: FieldVector, caller: Caller, at: Ad
   const selection = isLeafType(getNamedType(field.type)) ? '' : '{ __typename }';
   const head = declared === '' ? kind : `${kind}(${declared})`;
   const query = `${head} { ${field.name}${passed === '' ? '' : `(${passed})`} ${selection} }`;
-  const answer = await caller.client.call('POST', '/graphql', { query, variables });
-  const code = errorOf(answer)?.code as string | undefined;
-  return code ?? (answer.body.data[field.name] === null ? null : 'done');
+  return caller.client.call('POST', '/graphql', { query, variables });
 }
 
 /** Fields that name a workspace are held by what their caller is a member of. */
@@ -96,6 +102,24 @@ describe('a root field that names another operation', () => {
     expect(await scene.judgedAs(operation, NO_SESSION, attempt)).toBe(REFUSAL);
   });
 });
+
+describe('a denial', () => {
+  let restore: () => void;
+  beforeAll(() => {
+    restore = withoutFloodLimit();
+  });
+  afterAll(() => restore());
+
+  it.each(Object.entries(FIELD_VECTORS))('is written down once at %s, whether the guard or a service judged it', async (name, vector) => {
+    const asked = [operationOf(rootOf(name).field), ...(vector.operation === undefined ? [] : [vector.operation])];
+    const denied = deniedCallers(scene.matrix.callers, table, asked, vector.narrower);
+    const faults = denialFaults(scene.server.test.database, asked, denied, async (caller) => {
+      const error = errorOf(await ask(name, vector, caller, scene.matrix.own));
+      return { code: error?.code, reason: error?.details?.reason };
+    });
+    expect(await faults).toEqual([]);
+  });
+}); // prettier-ignore
 
 describe('a subscription that names another operation', () => {
   it.each(['executionEvents', 'executionUpdated'])('shows at %s: whom the table admits is refused', async (name) => {

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { OperationId } from '#libs/identity';
 import { DECLARATIONS } from '../../apps/server/mcp/tools/tool-catalogue.js';
 import { ApiClient } from '../fixtures/api-client.js';
+import { denialFaults, deniedCallers, withoutFloodLimit } from '../fixtures/denial-rows.js';
 import { rpc, toolAnswer } from '../fixtures/mcp.js';
 import { RESOURCE_VECTORS, TOOL_VECTORS, toolOf, type ToolVector } from '../fixtures/mcp-vectors.js';
 import type { Address } from '../fixtures/matrix-scene.js';
 import { MutationScene } from '../fixtures/mutation-scene.js';
+import { readOperationsTable } from '../fixtures/operations-table.js';
+import { errorOf } from '../fixtures/refusals.js';
 
 /*
  * The judges of the matrix of tools, held against a server with one guard taken out of the running process.
@@ -73,3 +76,26 @@ describe('the operation of a tool', () => {
     }
   });
 });
+
+describe('a denial', () => {
+  const table = readOperationsTable();
+  let restore: () => void;
+  beforeAll(() => {
+    restore = withoutFloodLimit();
+  });
+  afterAll(() => restore());
+
+  it.each(Object.entries(TOOL_VECTORS))('is written down once in %s, whether the door or a service judged it', async (name, vector) => {
+    const asked = [DECLARATIONS.find((each) => each.name === toolOf(name))?.operation ?? ''];
+    // What every key is denied that the table admits: a run that it did not launch itself.
+    const others = vector.admitted === 'auth.role_required' ? () => ({ status: 200, code: vector.admitted as string }) : vector.narrower;
+    const denied = deniedCallers(scene.matrix.callers, table, asked, others);
+    const faults = denialFaults(scene.server.test.database, asked, denied, async ({ client }) => {
+      const params = { name: toolOf(name), arguments: vector.arguments(scene.matrix.own, scene.matrix) };
+      const answer = await rpc(client, 'tools/call', params);
+      const error = errorOf(answer);
+      return error ? { code: error.code, reason: error.details?.reason } : { code: toolAnswer(answer).code };
+    });
+    expect(await faults).toEqual([]);
+  });
+}); // prettier-ignore

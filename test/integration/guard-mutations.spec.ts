@@ -2,14 +2,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { CsrfCheck } from '../../apps/server/http/csrf.js';
 import { OPERATION } from '../../apps/server/http/operation.decorator.js';
 import { routesOfController } from '../../apps/server/http/routes-of.js';
-import { declaredControllers } from '../../apps/server/openapi/declared-routes.js';
+import { declaredControllers, declaredRoutes } from '../../apps/server/openapi/declared-routes.js';
 import { WorkspacesController } from '../../apps/server/rest/workspaces.controller.js';
 import { CsrfTokens } from '#libs/identity';
 import { anonymised } from '../fixtures/anonymised.js';
 import type { Answer } from '../fixtures/api-client.js';
+import { denialFaults, deniedCallers, withoutFloodLimit } from '../fixtures/denial-rows.js';
 import type { Caller } from '../fixtures/matrix-callers.js';
 import type { Address, MatrixScene } from '../fixtures/matrix-scene.js';
-import { VECTORS, type Vector } from '../fixtures/matrix-vectors.js';
+import { routeOf, VECTORS, type Vector } from '../fixtures/matrix-vectors.js';
+import { readOperationsTable } from '../fixtures/operations-table.js';
+import { addPerson, signIn } from '../fixtures/people.js';
 import { errorOf } from '../fixtures/refusals.js';
 import { dropped, holds, MutationScene } from '../fixtures/mutation-scene.js';
 import type { StatementTap } from '../fixtures/statement-tap.js';
@@ -34,11 +37,19 @@ afterEach(() => {
   tap.rewrite = (sql) => sql;
 });
 
-async function send(name: string, vector: Vector, at: Address, headers: Record<string, string> = {}): Promise<Answer> {
-  const request = vector.request(at, scene, keeper);
+async function send(
+  name: string,
+  vector: Vector,
+  at: Address,
+  headers: Record<string, string> = {},
+  caller = keeper,
+): Promise<Answer> {
+  const request = vector.request(at, scene, caller);
   const [method = ''] = name.split(' ');
-  const client = vector.disposable && keeper.again ? await keeper.again() : keeper.client;
-  return client.call(method, request.path, request.body, { headers: { ...request.headers, ...headers } });
+  const client = vector.disposable && caller.again ? await caller.again() : caller.client;
+  return client.call(method === 'ALL' ? 'GET' : method, request.path, request.body, {
+    headers: { ...request.headers, ...headers },
+  });
 }
 
 /**
@@ -126,6 +137,48 @@ describe('an @Operation that is missing', () => {
       }
     },
   );
+});
+
+describe('a denial', () => {
+  const table = readOperationsTable();
+  let restore: () => void;
+  let operations: Map<string, string>;
+  let loner: Caller;
+  beforeAll(async () => {
+    await addPerson(mutation.deployment, 'loner');
+    loner = { label: 'loner', client: await signIn(mutation.deployment, 'loner'), kind: 'session' };
+    restore = withoutFloodLimit();
+    const routes = await declaredRoutes();
+    operations = new Map(routes.map(({ method, path, operation }) => [`${method} ${path}`, operation]));
+  });
+  afterAll(() => restore());
+
+  it.each(Object.entries(VECTORS))('is written down once at %s, whether the guard or a service judged it', async (name, vector) => {
+    const asked = [operations.get(routeOf(name)) ?? '', ...(vector.operation === undefined ? [] : [vector.operation])];
+    const denied = deniedCallers(scene.callers, table, asked, vector.narrower);
+    const faults = denialFaults(mutation.server.test.database, asked, denied, async (caller) => {
+      const error = errorOf(await send(name, vector, scene.own, {}, caller));
+      return { code: error?.code, reason: error?.details?.reason };
+    });
+    expect(await faults).toEqual([]);
+  }); // prettier-ignore
+
+  const NARROWER: [what: string, operation: string, code: string, label: string, method: string, path: () => string][] = [
+    ["another workspace's fact", 'semantic.retire', 'auth.role_required', 'author', 'POST', () => `/api/v1/semantics/${scene.ground.caveatId}/retire`],
+    ['a path that another key is bound to', 'endpoint.serve', 'endpoint.key_not_bound', 'execute key', 'GET', () => `/api/x${scene.own.endpoint}`],
+    ['a path that nothing is bound to', 'endpoint.serve', 'endpoint.key_kind_refused', 'endpoint key', 'GET', () => '/api/x/own-open'],
+    ['a right that needs a workspace, of somebody in none', 'pipeline.read', 'workspace.membership_required', 'loner', 'GET', () => '/api/v1/pipelines'],
+  ]; // prettier-ignore
+
+  it.each(NARROWER)('is written down once for %s', async (_what, operation, code, label, method, path) => {
+    const caller = [...scene.callers, loner].find((each) => each.label === label) as Caller;
+    const faults = denialFaults(mutation.server.test.database, [operation], [caller], async ({ client }) => {
+      const error = errorOf(await client.call(method, path(), method === 'POST' ? { reason: 'gone' } : undefined));
+      expect(error?.code).toBe(code);
+      return { code, reason: error?.details?.reason };
+    });
+    expect(await faults).toEqual([]);
+  });
 });
 
 /** Takes the operation off one handler of the running process. */

@@ -8,17 +8,28 @@ import { FloodLimit } from './flood-limit.js';
 /** One row in so many uses of a key. */
 const USE_SAMPLE = 100;
 
+/** Refusals of a right, by what was judged (contract 04 §8). */
 const DENIALS: Readonly<Record<string, string>> = {
-  'auth.scope.insufficient': 'scope',
   'auth.session.required': 'session',
   'workspace.session_required': 'session',
-  'endpoint.key_kind_refused': 'kind',
+  'auth.scope.insufficient': 'scope',
+  'workspace.membership_required': 'workspace',
   'auth.role_required': 'capability',
   'auth.key_issuer_role_lost': 'capability',
+  'endpoint.key_not_bound': 'binding',
 };
 
-/** Of the refusals of a kind, those of a key off its surface; the others find fault with a body. */
-const OFF_SURFACE = /_off_surface$/;
+/** Of the refusals of a kind, those of a key off its surface and of one that nothing is bound to; others find fault with a body. */
+const KIND_DENIALS: Readonly<Record<string, string>> = {
+  server_key_off_surface: 'kind',
+  endpoint_key_off_surface: 'kind',
+  endpoint_key_unbound: 'binding',
+};
+
+/** The axis on which a right was denied; undefined for any other refusal. */
+function deniedAxis({ code, details }: PenstockError): string | undefined {
+  return code === 'endpoint.key_kind_refused' ? KIND_DENIALS[String(details['reason'])] : DENIALS[code];
+}
 
 interface Rejection {
   actor: AuditActor;
@@ -99,12 +110,13 @@ export class AccessTrail {
    */
   async denied(principal: Principal, asked: string, refusal: unknown): Promise<void> {
     if (!isPenstockError(refusal) || this.#denied.has(refusal)) return;
-    const { code, details } = refusal;
-    const axis = DENIALS[code];
-    if (axis === undefined || (axis === 'kind' && !OFF_SURFACE.test(String(details['reason'])))) return;
+    const axis = deniedAxis(refusal);
+    if (axis === undefined) return;
     this.#denied.add(refusal);
+    const { details } = refusal;
     // Refusals of a whole kind of credential name what is asked and what came instead.
-    const { required = details['reason'] ?? axis, held = principal.keyKind ?? principal.method } = details;
+    const came = axis === 'workspace' ? [] : (principal.keyKind ?? principal.method);
+    const { required = details['reason'] ?? axis, held = came } = details;
     const operation = details['operation'] ?? asked;
     await this.#limited(principal.keyId ?? principal.userId, () =>
       this.observer.observe(principal, 'auth.scope.denied', { operation, axis, required, held }),
