@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DEFAULT_WORKSPACE_ID, UserErasure, UserStanding } from '#libs/identity';
 import { eventually } from '../../test/fixtures/eventually.js';
 import { identityInstance, type TestInstance } from '../../test/fixtures/identity.js';
-import { ADMIN, codeOf, workspaceScene, type Account } from '../../test/fixtures/workspace-scene.js';
+import type { Account } from '../../test/fixtures/session-of.js';
+import { ADMIN, codeOf, workspaceScene } from '../../test/fixtures/workspace-scene.js';
 import { WorkspacesModule } from './workspaces.module.js';
 
 const scene = workspaceScene();
