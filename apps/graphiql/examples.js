@@ -1,4 +1,4 @@
-/** The tabs a first visitor finds: each runs as it stands against the demo workspace. */
+/** The tabs a first visitor finds: each runs as it stands, once an id of the workspace is put where one is asked for. */
 export const examples = [
   {
     query: `# Who you are and where you may act.

@@ -1,13 +1,13 @@
 import type { NextFunction, Request, Response } from 'express';
 
-export const REQUEST_HEADERS = [
+const REQUEST_HEADERS = [
   'DP-API-Key', 'DP-Correlation-Id', 'DP-CSRF-Token', 'DP-Workspace', 'DP-Result-TTL-Seconds', 'DP-Result-Page-Rows',
   'DP-Promotion-Key', 'DP-Task-Id', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'Last-Event-ID', 'Prefer',
   'Authorization', 'Content-Type', 'Accept',
   // What the protocol of agents' tools adds to each call, from a page of a known origin as from anywhere (06 §12).
   'MCP-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name',
 ]; // prettier-ignore
-export const RESPONSE_HEADERS = [
+const RESPONSE_HEADERS = [
   'DP-Correlation-Id', 'DP-Execution-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After',
   'ETag', 'Location', 'Idempotent-Replayed', 'Mcp-Session-Id', 'WWW-Authenticate',
 ]; // prettier-ignore

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -139,6 +139,30 @@ describe('a stream of events', () => {
     const block = ofLength(1_000_000);
     for (let sent = 0; sent < 100 && writer.isOpen; sent++) await writer.send([block]);
     expect(await writer.closed).toBe('overflow');
+  });
+
+  it('gives a reader that has stalled half a minute', async () => {
+    jest.useFakeTimers({
+      doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'setInterval', 'Date', 'performance'],
+    });
+    try {
+      const { writer, reader } = await stream({ maxBufferBytes: Number.MAX_SAFE_INTEGER });
+      reader.pause();
+      const block = ofLength(1_000_000);
+      let taken = true;
+      const sent = (): void => void (taken = true);
+      for (let blocks = 0; blocks < 100 && taken; blocks++) {
+        taken = false;
+        void Promise.resolve(writer.send([block])).then(sent);
+        for (let turns = 0; turns < 200 && !taken; turns++) await new Promise(setImmediate);
+      }
+      jest.advanceTimersByTime(29_999);
+      expect(writer.isOpen).toBe(true);
+      jest.advanceTimersByTime(1);
+      expect(await writer.closed).toBe('overflow');
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('says it lives while there is nothing to say', async () => {

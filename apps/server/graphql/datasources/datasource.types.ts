@@ -5,6 +5,7 @@ import type { Lazy } from '../engine/lazy.js';
 import { ActorType } from '../identity/actor.js';
 import { connectionType } from '../paging/connection.js';
 import { Json } from '../scalars/json.scalar.js';
+import { Long } from '../scalars/long.scalar.js';
 import { DateTime } from '../scalars/text.scalars.js';
 import { CredentialKindEnum, DialectEnum } from '../schema/enums.js';
 import { NodeInterface } from '../schema/node.interface.js';
@@ -170,7 +171,7 @@ export class TestDatasourcePayload extends DatasourcePayload {
   @Field(() => DateTime, { description: 'When the database was asked.' })
   testedAt!: string;
 
-  @Field(() => Int, {
+  @Field(() => Long, {
     nullable: true,
     description: 'How long connecting and asking took, in milliseconds; null when it failed.',
   })

@@ -125,7 +125,7 @@ export class ExecutionErrorType {
 
 @ObjectType('NodeStat', { description: 'What one node of a run did.' })
 export class NodeStatType {
-  @Field(() => String, { description: "The node's id in the document of the version that ran." })
+  @Field(() => ID, { description: "The node's id in the document of the version that ran." })
   nodeId!: string;
 
   @Field(() => NodeStatusEnum, { description: 'How far the node got.' })
@@ -206,7 +206,7 @@ export class ExecutionType extends NodeInterface {
   @Field(() => ExecutionTriggerEnum, { description: 'Through which door it was started.' })
   triggeredVia!: ExecutionTrigger;
 
-  @Field(() => String, {
+  @Field(() => ID, {
     nullable: true,
     description: 'Id of the request at the root of the tree, to be found in the logs; null where there was none.',
   })

@@ -1,4 +1,4 @@
-import { Field, Int, ObjectType } from '@nestjs/graphql';
+import { Field, ID, Int, ObjectType } from '@nestjs/graphql';
 import type { MailSendView } from '#libs/identity';
 import type { ApiKeyKind, Scope } from '#libs/kernel';
 import type { Lazy } from '../engine/lazy.js';
@@ -220,7 +220,7 @@ export class MailSendType extends NodeInterface {
   @Field(() => DateTime, { nullable: true, description: 'When the mail server took it; null until then.' })
   sentAt!: string | null;
 
-  @Field(() => String, {
+  @Field(() => ID, {
     nullable: true,
     description: 'Its Message-ID, to be found in the logs of mail servers; null until it was sent.',
   })

@@ -12,7 +12,8 @@ const schema = buildSchema(`
   type Person { id: ID! friend: Person }
   type ItemEdge { cursor: String! node: Item! }
   type ItemConnection { edges: [ItemEdge!]! nodes: [Item!]! pageInfo: PageInfo! totalCount: Int! }
-  type Query { item(id: ID, count: Int): Item items(first: Int, after: String, last: Int, before: String): ItemConnection }
+  enum Order { NEWEST OLDEST }
+  type Query { item(id: ID, count: Int, order: Order): Item items(first: Int, after: String, last: Int, before: String): ItemConnection }
   type Mutation { touch(id: ID): Item }
 `);
 const heavy = (schema.getType('Item') as GraphQLObjectType).getFields()['heavy'];
@@ -145,6 +146,9 @@ describe('limits of operations', () => {
     expect(refusalOf(judge(hidden, undefined, off)).code).toBe('graphql.introspection_disabled');
     expect(refusalOf(judge('{ itemz { id } }')).message).toContain('Did you mean');
     expect(refusalOf(judge('{ itemz { id } }', undefined, off)).message).not.toContain('Did you mean');
+    const variable = 'query($order: Order) { item(order: $order) { id } }';
+    expect(refusalOf(judge(variable, { order: 'NEWST' })).message).toContain('Did you mean');
+    expect(refusalOf(judge(variable, { order: 'NEWST' }, off)).message).not.toContain('Did you mean');
     expect('refused' in judge('{ __typename item { __typename } }', undefined, off)).toBe(false);
   });
 });

@@ -5,6 +5,7 @@ import { ActorType } from '../identity/actor.js';
 import { connectionType } from '../paging/connection.js';
 import { JsonText } from '../scalars/json-text.scalar.js';
 import { Json } from '../scalars/json.scalar.js';
+import { Long } from '../scalars/long.scalar.js';
 import { DateTime } from '../scalars/text.scalars.js';
 import { CheckVerdictEnum, CheckViaEnum } from '../schema/enums.js';
 
@@ -28,7 +29,7 @@ export class CheckRunType {
   @Field(() => ID, { description: 'UUID of this run in the history.' })
   id!: string;
 
-  @Field(() => String, { description: "The check's id in the document." })
+  @Field(() => ID, { description: "The check's id in the document." })
   checkId!: string;
 
   @Field(() => Int, { description: 'Number of the version that declared it.' })
@@ -58,13 +59,13 @@ export class CheckRunType {
   @Field(() => String, { nullable: true, description: 'What was wrong, for people; null after a pass.' })
   message!: string | null;
 
-  @Field(() => String, {
+  @Field(() => ID, {
     nullable: true,
     description: 'Id of the request, to be found in the logs; null where there was none.',
   })
   correlationId!: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'How long it took, in milliseconds; null where it never ran.' })
+  @Field(() => Long, { nullable: true, description: 'How long it took, in milliseconds; null where it never ran.' })
   durationMs!: number | null;
 }
 
@@ -76,7 +77,7 @@ export class CheckType {
   /** Not a field: whose runs are asked for. */
   ref!: CheckRef;
 
-  @Field(() => String, { description: 'Its id in the document, the same across versions.' })
+  @Field(() => ID, { description: 'Its id in the document, the same across versions.' })
   checkId!: string;
 
   @Field(() => String, { description: 'What is expected, in a few words.' })

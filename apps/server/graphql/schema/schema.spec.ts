@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import {
   getNamedType,
   getNullableType,
+  isEnumType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -36,6 +37,50 @@ function rootFields(): [string, GraphQLField<unknown, unknown>][] {
   );
 }
 
+/** 03 §9, as the wire spells them. */
+const WORDS: Readonly<Record<string, string>> = {
+  LogicalType: 'NULL BOOLEAN INTEGER BIGINTEGER DECIMAL BIGDECIMAL STRING BINARY DATE TIME TIMESTAMP',
+  NodeType: 'DQL DML DDL PIPELINE CALCULATOR',
+  Dialect: 'POSTGRES ORACLE MSSQL MYSQL H2 DUCKDB SQLITE LAKE',
+  CredentialKind: 'password token private_key service_account_json none',
+  VersionStatus: 'DRAFT RELEASED DISCARDED',
+  EntityStatus: 'ACTIVE DISCARDED',
+  ExecutionStatus: 'RUNNING SUCCESS FAILED ABORTED',
+  NodeStatus: 'RUNNING SUCCESS FAILED ABORTED',
+  ExecutionTrigger: 'UI REST MCP PIPELINE ENDPOINT',
+  Scope: 'read execute author',
+  ApiKeyKind: 'user endpoint server',
+  Capability: 'view execute author switch promote ws_admin super_admin',
+  WriteSurface: 'session api_key mcp',
+  LakeFormat: 'parquet iceberg',
+  FactScope: 'DATASOURCE WORKSPACE',
+  FactTrust: 'asserted observed verified needs_review stale retired',
+  FactKind: 'unit time_zone sampling grain window enum_meaning join caveat format definition exclusion preference',
+  CheckVerdict: 'pass fail error',
+  CheckVia: 'mcp rest ui release',
+  MailKind: 'welcome password_reset new_user',
+  MailStatus: 'PENDING SENT FAILED',
+};
+
+function fieldsOfObjects(): [string, GraphQLField<unknown, unknown>][] {
+  const roots = new Set(['Query', 'Mutation', 'Subscription']);
+  return Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .filter(({ name }) => !roots.has(name) && !name.startsWith('__'))
+    .flatMap((type) => Object.values(type.getFields()).map((field) => [`${type.name}.${field.name}`, field] as const))
+    .map(([name, field]): [string, GraphQLField<unknown, unknown>] => [name, field]);
+}
+
+/** 03 §13. */
+function typeByName(name: string): string | undefined {
+  if (name === 'id' || /Id$/.test(name)) return 'ID';
+  if (/At$/.test(name)) return 'DateTime';
+  if (/^(is|has)[A-Z]|Set$/.test(name)) return 'Boolean';
+  if (name === 'number' || name === 'version' || /Count$/.test(name)) return 'Int';
+  if (/(Ms|Bytes|Rows)$/.test(name) || name === 'offset') return 'Long';
+  return /Json$/.test(name) ? 'JsonText' : undefined;
+}
+
 describe('the schema', () => {
   it('is valid', () => {
     expect(validateSchema(schema)).toEqual([]);
@@ -58,6 +103,31 @@ describe('the schema', () => {
         .filter(([, field]) => isNonNullType(field.type))
         .map(([name]) => name),
     ).toEqual([]);
+  });
+
+  it('types a field by the ending of its name, so that a reader knows what it holds before he looks', () => {
+    const odd = fieldsOfObjects().flatMap(([name, field]) => {
+      const expected = typeByName(field.name);
+      const found = getNamedType(field.type);
+      return expected === undefined || isObjectType(found) || found.name === expected ? [] : [`${name}: ${found.name}`];
+    });
+    // Rows of a result may be more than an Int can say; events are numbered; a build names itself.
+    expect(odd.sort()).toEqual([
+      'Execution.resultRowCount: Long',
+      'ExecutionEvent.eventId: Int',
+      'Instance.version: String',
+    ]);
+  });
+
+  it('has the words of the wire as its enums, upper-cased: no more, no fewer', () => {
+    const found = Object.keys(WORDS).map((name) => {
+      const type = schema.getType(name);
+      const words = isEnumType(type) ? type.getValues().map((value) => value.name) : [];
+      return [name, words.sort()];
+    });
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(Object.entries(WORDS).map(([name, words]) => [name, words.toUpperCase().split(' ').sort()])),
+    );
   });
 
   it('takes one required input of its own name per mutation', () => {
