@@ -22,9 +22,7 @@ import { LakeSource } from './engine/lake-source.js';
 import { IcebergTables } from './iceberg/iceberg-tables.js';
 import { localTables } from './iceberg/local-table.js';
 import type { LakeOptions } from './options/lake-options.js';
-import type { LakeTable } from './registry/lake-table.js';
 import { LakeTableRepository } from './registry/lake-table.repository.js';
-import { parseLocation } from './registry/location.js';
 import { openHttpfs } from './s3/httpfs.js';
 import { Mirror } from './s3/mirror.js';
 import { MirroredCopies } from './s3/mirrored-copies.js';
@@ -32,12 +30,14 @@ import { MirroredParquet } from './s3/mirrored-parquet.js';
 import { RemoteParquet } from './s3/remote-parquet.js';
 import { S3Storage } from './s3/s3-storage.js';
 import { storedTables } from './s3/stored-table.js';
+import { listRoots } from './storage-roots.js';
 import { ParquetFiles } from './tables/parquet-files.js';
 import { TableResolvers } from './tables/table-resolvers.js';
 
 /** Brings the dialect LAKE to the datasources: its engines read the registry that this family keeps. */
 @Injectable()
 export class LakeDrivers extends FurtherDrivers {
+  readonly #fileRoots: readonly string[];
   readonly #roots: FileRoots;
   readonly #mirror: Mirror;
 
@@ -48,7 +48,8 @@ export class LakeDrivers extends FurtherDrivers {
     private readonly egress: EgressPolicy,
   ) {
     super();
-    this.#roots = new FileRoots(config.get('datapipelines.datasources.file-roots'));
+    this.#fileRoots = config.get('datapipelines.datasources.file-roots');
+    this.#roots = new FileRoots(this.#fileRoots);
     this.#mirror = new Mirror(
       config.get('datapipelines.lake.cache-dir') ??
         join(config.get('datapipelines.staging.spill-directory'), 'penstock-lake-cache'),
@@ -71,6 +72,8 @@ export class LakeDrivers extends FurtherDrivers {
     const place = randomUUID();
     const maxFiles = this.config.get('datapipelines.lake.max-files-per-table');
     const storage = new S3Storage(options, login, this.egress);
+    const namesS3 =
+      options.endpoint !== undefined || options.region !== undefined || options.unsigned || login.secret !== null;
     const copies = new MirroredCopies(storage, this.#mirror, {
       datasource,
       maxFiles,
@@ -96,7 +99,7 @@ export class LakeDrivers extends FurtherDrivers {
         refreshMs: this.config.get('datapipelines.lake.mirror-refresh-seconds') * 1000,
         parts: () => this.#parts(options, context, shared, { storage: place, resolverFor }),
         object: (bucket, key, most, signal) => storage.read(bucket, key, most, signal),
-        storageAnswers: (tables, signal) => answers(storage, tables, signal),
+        listRoots: (tables, signal) => listRoots({ storage, namesS3, fileRoots: this.#fileRoots }, tables, signal),
       },
       {
         tables: () => this.repository.all(this.db, datasource),
@@ -124,15 +127,4 @@ export class LakeDrivers extends FurtherDrivers {
       ),
     };
   }
-}
-
-/** A listing of each bucket, one object long. */
-async function answers(storage: S3Storage, tables: readonly LakeTable[], signal: AbortSignal): Promise<void> {
-  const buckets = new Set(
-    tables.flatMap(({ location }) => {
-      const parsed = parseLocation(location);
-      return typeof parsed !== 'string' && parsed.scheme === 's3' ? [parsed.bucket] : [];
-    }),
-  );
-  for (const bucket of buckets) await storage.answers(bucket, signal);
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -147,6 +148,9 @@ describe('Iceberg metadata that points outside', () => {
       await writeState(root('ice'), 1, { fields: ID, more: { snapshots: [{ 'snapshot-id': 'ID', 'manifest-list': list }] } });
       expect([list, await unreadable(register('iceberg', `file://${root('ice')}`))]).toEqual([list, expect.stringMatching(/outside its own folder|not on this machine|not there/)]);
     }
+    execFileSync('mkfifo', [root('ice', 'data', 'pipe.parquet')]);
+    await points(root('ice', 'data', 'pipe.parquet'));
+    expect(await unreadable(register('iceberg', `file://${root('ice')}`))).toBe('A data file is no plain file.');
     symlinkSync(join(scene.folder, 'elsewhere.metadata.json'), root('ice', 'metadata', 'v9.metadata.json'));
     writeFileSync(join(scene.folder, 'elsewhere.metadata.json'), '{}');
     expect(await unreadable(register('iceberg', `file://${root('ice')}`))).toMatch(/outside its own folder/);

@@ -81,17 +81,18 @@ describe('a lake on S3', () => {
     s3.pageSize = 1;
     await put('t/zip=007/city=Zürich/a.parquet', 'SELECT 1 AS v');
     await put("t/zip=100/city=O'Brien [x]*/b.parquet", 'SELECT 2 AS v');
+    await put('t/zip=null/city=a%2Fb/c.parquet', 'SELECT 3 AS v');
     s3.objects.set('bucket/t/readme.txt', Buffer.from('not a table'));
     await register('t', 's3://bucket/t/');
     const read = () => scene.bench.read('lake', 'SELECT v, zip, city FROM t ORDER BY v');
-    expect(await read()).toEqual([[1, '007', 'Zürich'], [2, '100', "O'Brien [x]*"]]); // prettier-ignore
+    expect(await read()).toEqual([[1, '007', 'Zürich'], [2, '100', "O'Brien [x]*"], [3, 'null', 'a/b']]); // prettier-ignore
     await Promise.all([read(), read()]);
     const gets = () => s3.requests.filter((line) => line.endsWith('.parquet'));
     expect([...new Set(gets())]).toEqual(gets());
-    expect(gets()).toHaveLength(2);
+    expect(gets()).toHaveLength(3);
     // Another process keeps its own: neither removes what the other reads.
     await (await scene.another()).read('lake', 'SELECT v FROM t');
-    expect([gets().length, files().length]).toEqual([4, 4]);
+    expect([gets().length, files().length]).toEqual([6, 6]);
     expect(await scene.bench.service.test(scene.team.admin, 'lake')).toMatchObject({ connected: true });
   });
 
@@ -121,6 +122,33 @@ describe('a lake on S3', () => {
     expect((await refusal(register('none', 's3://bucket/none/'))).details['reason']).toMatch(/No object/);
     expect((await refusal(register('key', 's3://bucket/t/a.parquet/..x/'))).code).toBe('datasource.validation.lake_location_invalid');
   }); // prettier-ignore
+
+  it('is tested before its first table too: by whether its service is there and knows the credential', async () => {
+    const tested = async (name: string, endpoint = s3.endpoint, login: Partial<typeof S3_LOGIN> = {}, more = {}) => {
+      const { key, secret, region } = { ...S3_LOGIN, ...login };
+      await scene.registered(name, { credential: { kind: 'password', username: key, secret }, properties: { dialect: { endpoint, region, ...more } } });
+      const outcome = await scene.bench.service.test(scene.team.root, name);
+      expect(JSON.stringify(outcome)).not.toContain(secret);
+      return [outcome.connected, outcome.error_class === 'Error' ? outcome.error : outcome.error_class];
+    };
+    expect(await tested('right')).toEqual([true, undefined]);
+    s3.bucketsHidden = true;
+    // May read a bucket and not know what others there are.
+    expect(await tested('modest')).toEqual([true, undefined]);
+    expect(await tested('wrong-secret', s3.endpoint, { secret: 'wrong-secret-of-a-test' })).toEqual([false, 'SignatureDoesNotMatch']);
+    expect(await tested('anonymous', s3.endpoint, {}, { unsigned: 'true' })).toEqual([true, undefined]);
+    expect(await tested('nowhere', '127.0.0.1:1')).toEqual([false, expect.stringMatching(/ECONNREFUSED/)]);
+  }); // prettier-ignore
+
+  it('is tested by the folders of its tables, because a credential may know those alone', async () => {
+    await put('sales/t/a.parquet', 'SELECT 1 AS v');
+    await register('t', 's3://bucket/sales/t/*.parquet');
+    s3.allowed.set('bucket', 'sales/t/');
+    const test = () => scene.bench.service.test(scene.team.admin, 'lake');
+    expect(await test()).toMatchObject({ connected: true });
+    s3.allowed.set('bucket', 'elsewhere/');
+    expect(await test()).toMatchObject({ connected: false, error_class: 'AccessDenied' });
+  });
 
   it('gives a stuck storage the time that one table has, and the others of the import none less', async () => {
     await put('stuck/a.parquet', 'SELECT 1 AS v');

@@ -349,7 +349,18 @@ describe('what a lake shows of itself', () => {
     });
   });
 
-  it('answers a test with the version, and tells a test of a full registry nothing else', async () => {
-    expect(await scene.bench.service.test(scene.team.admin, 'lake')).toMatchObject({ connected: true, server_version: expect.stringMatching(/^DuckDB v/) });
+  it('answers a test with the version, and with what is wrong where its file root cannot be listed, tables or none', async () => {
+    const test = () => scene.bench.service.test(scene.team.root, 'lake');
+    const stands = { connected: true, server_version: expect.stringMatching(/^DuckDB v/) };
+    const gone = { connected: false, error_class: 'ENOENT', error: expect.stringMatching(/file-roots/) };
+    expect(await test()).toMatchObject(stands);
+    renameSync(join(scene.folder, 'roots'), join(scene.folder, 'away'));
+    expect(await test()).toMatchObject(gone);
+    renameSync(join(scene.folder, 'away'), join(scene.folder, 'roots'));
+    await scene.make(`COPY (SELECT 1 AS a) TO '${root('plain.parquet')}'`);
+    await scene.bench.tables.register(scene.team.author, 'lake', parquet('plain', location('plain.parquet')));
+    expect(await test()).toMatchObject(stands);
+    renameSync(join(scene.folder, 'roots'), join(scene.folder, 'away'));
+    expect(await test()).toMatchObject(gone);
   }); // prettier-ignore
 });

@@ -361,7 +361,8 @@ describe('the names of partitions', () => {
     ['a percent sign and a slash', ['a/b', '%2F', 'a%b']],
     ['none', [null, 'x']],
     ['spaces, plus and another alphabet', ['a b', 'x+y', 'Zürich']],
-    ['words of SQL', ['true', "O'Brien", 'SELECT']],
+    ['words of SQL', ['true', "O'Brien", 'SELECT', 'null', 'NULL', 'Null', null]],
+    ['escapes of escapes', ['a%41', '%', '', 'a=b', '__HIVE', '%25']],
   ])('keep their text, whatever it could be read as: %s', async (_what, names) => {
     const values = names.map((name) => (name === null ? 'NULL' : `'${name.replaceAll("'", "''")}'`));
     const folder = join(scene.folder, 'roots', 'parts');
@@ -369,10 +370,11 @@ describe('the names of partitions', () => {
     await scene.make(`COPY (SELECT unnest([${values.join(', ')}]) AS part, 1 AS v) TO '${folder}' (FORMAT parquet, PARTITION_BY (part), OVERWRITE_OR_IGNORE)`);
     await scene.bench.tables.register(scene.team.author, 'lake', { namespace: 'types', name: 'parts', format: 'parquet', location: `file://${folder}/` });
     const read = await scene.bench.read('lake', 'SELECT part FROM parts');
-    expect(read.map(([part]) => part).sort()).toEqual([...names].sort());
+    const sorted = (texts: readonly unknown[]) => texts.map((text) => JSON.stringify(text)).sort();
+    expect(sorted(read.flat())).toEqual(sorted(names));
   }); // prettier-ignore
 
-  it('are NULL where they are the word null in any case, and decoded where they are escaped, because writers mean that', async () => {
+  it('are NULL in the one folder that writers give it, and decoded where they are escaped, because writers mean that', async () => {
     const names = ['null', 'Null', 'NULL', '__HIVE_DEFAULT_PARTITION__', 'nulls', 'a%41', 'a%2Fb', 'a%zz', '%', ''];
     const folder = join(scene.folder, 'roots', 'words');
     for (const [index, name] of names.entries()) {
@@ -381,6 +383,20 @@ describe('the names of partitions', () => {
     }
     await scene.bench.tables.register(scene.team.author, 'lake', { namespace: 'types', name: 'words', format: 'parquet', location: `file://${folder}/` });
     const read = await scene.bench.read('lake', 'SELECT part FROM words ORDER BY v');
-    expect(read.flat()).toEqual([null, null, null, null, 'nulls', 'aA', 'a/b', 'a%zz', '%', '']);
+    expect(read.flat()).toEqual(['null', 'Null', 'NULL', null, 'nulls', 'aA', 'a/b', 'a%zz', '%', '']);
+  }); // prettier-ignore
+
+  it('are the word null at any depth and under any name, beside files that have a column of that name or of ours', async () => {
+    const folder = join(scene.folder, 'roots', 'deep');
+    const parts = ['a.b=NULL/größe=null', 'a.b=x/größe=null', 'a.b=null/größe=__HIVE_DEFAULT_PARTITION__'];
+    for (const [index, part] of parts.entries()) {
+      mkdirSync(join(folder, part), { recursive: true });
+      await scene.make(`COPY (SELECT ${index} AS v, 'in the file' AS "größe", 'kept' AS __path) TO '${join(folder, part)}/x=null.parquet'`);
+    }
+    await scene.bench.tables.register(scene.team.author, 'lake', { namespace: 'types', name: 'deep', format: 'parquet', location: `file://${folder}/` });
+    const rows = await scene.bench.read('lake', 'SELECT v, "a.b", "größe", __path FROM deep ORDER BY v');
+    expect(rows).toEqual([[0, 'NULL', 'null', 'kept'], [1, 'x', 'null', 'kept'], [2, 'null', null, 'kept']]);
+    expect(await scene.bench.read('lake', `SELECT v FROM deep WHERE "größe" IS NULL`)).toEqual([[2]]);
+    expect(await scene.bench.read('lake', `SELECT v FROM deep WHERE "a.b" = 'null'`)).toEqual([[2]]);
   }); // prettier-ignore
 });

@@ -41,7 +41,7 @@ describe('the engine of a lake in one process', () => {
             attachments: [],
           }),
         object: () => Promise.reject(new TypeError('not asked for')),
-        storageAnswers: () => Promise.resolve(),
+        listRoots: () => Promise.resolve(),
       },
       { tables: () => Promise.resolve([]), record: () => Promise.resolve() },
     );

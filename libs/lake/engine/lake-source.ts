@@ -19,8 +19,8 @@ export interface SourceSettings {
   parts(): Promise<EngineParts>;
   /** The bytes of a small object in a bucket; rejects with DriverFailure. */
   object(bucket: string, key: string, most: number, signal: AbortSignal): Promise<Buffer>;
-  /** Asks the storage for a sign of life; rejects with DriverFailure. */
-  storageAnswers(tables: readonly LakeTable[], signal: AbortSignal): Promise<void>;
+  /** Lists where the tables lie, for a sign of life; rejects with DriverFailure. */
+  listRoots(tables: readonly LakeTable[], signal: AbortSignal): Promise<void>;
 }
 
 /** One row is enough to know that a table can be read. */
@@ -56,7 +56,7 @@ export class LakeSource implements ConnectionSource {
 
   async probe(signal: AbortSignal): Promise<string> {
     const parts = await this.#settings.parts();
-    await this.#settings.storageAnswers(await this.#registry.tables(), signal);
+    await this.#settings.listRoots(await this.#registry.tables(), signal);
     const engine = await LakeEngine.open(parts, [], signal);
     try {
       const connection = await engine.connect(signal);

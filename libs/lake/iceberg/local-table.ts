@@ -48,7 +48,11 @@ class LocalTable implements TableFiles {
 
   async dataFiles(addresses: readonly string[]): Promise<OpenableFiles> {
     const paths: string[] = [];
-    for (const address of addresses) paths.push(await this.#inside(pathOf(address)));
+    for (const address of addresses) {
+      const path = await this.#inside(pathOf(address));
+      if (!(await stat(path)).isFile()) throw new TableProblem('A data file is no plain file.');
+      paths.push(path);
+    }
     return { paths, allowed: openablePaths(paths) };
   }
 

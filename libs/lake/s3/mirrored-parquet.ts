@@ -1,5 +1,5 @@
 import { parseLocation, treePattern } from '../registry/location.js';
-import { parquetScan } from '../tables/parquet-files.js';
+import { hasNamedNull, partitionedScan } from '../tables/partition-values.js';
 import {
   literal,
   plainPath,
@@ -25,14 +25,16 @@ export class MirroredParquet implements TableResolver {
     const { paths, directories, release } = await this.copies.hold(parsed.bucket, objects, signal);
     const files = `[${paths.map((path) => literal(plainPath(path))).join(', ')}]`;
     const keys = new Map(paths.map((path, index) => [path, objects[index]?.key]));
+    const sample = paths[0] ?? '';
     try {
       const nameOf = (path: string): string => keys.get(path) ?? path;
-      await judgeFooters({ files, first: paths[0] ?? '', nameOf }, surroundings);
+      await judgeFooters({ files, first: sample, nameOf }, surroundings);
+      const sql = await partitionedScan({ files, sample, namedNull: hasNamedNull(paths) }, surroundings);
+      return { sql, files, directories, paths: [], release };
     } catch (error) {
       release();
       throw error;
     }
-    return { ...parquetScan(files, { directories, paths: [] }), release };
   }
 
   /** Counts and sizes are judged while listing, before a byte is copied. */

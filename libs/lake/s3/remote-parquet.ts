@@ -1,5 +1,5 @@
 import { fixedFolder, parseLocation, treePattern } from '../registry/location.js';
-import { parquetScan } from '../tables/parquet-files.js';
+import { hasNamedNull, partitionedScan } from '../tables/partition-values.js';
 import { refuseUnseenTypes } from '../tables/stored-types.js';
 import {
   literal,
@@ -25,16 +25,18 @@ export class RemoteParquet implements TableResolver {
     if (typeof parsed === 'string' || parsed.scheme !== 's3') throw new TableProblem('The location is no S3 location.');
     const { bucket } = parsed;
     const pattern = treePattern(parsed.key);
-    const [first] = await matchingObjects(this.storage, bucket, pattern, this.limits.maxFiles, surroundings.signal);
+    const found = await matchingObjects(this.storage, bucket, pattern, this.limits.maxFiles, surroundings.signal);
+    const [first] = found;
     if (!first) throw new TableProblem('No object matches the location.');
     // Each further footer would be requests of its own, at every look.
     const footer = literal(plainPath(`s3://${bucket}/${first.key}`));
     await refuseUnseenTypes({ files: footer, nameOf: () => first.key }, surroundings);
     const { folder, plain } = fixedFolder(`/${pattern}`);
-    const files = `s3://${bucket}/${pattern}`;
-    const scan = plain
-      ? parquetScan(literal(plainPath(files)), { directories: [], paths: [files] })
-      : parquetScan(literal(files), { directories: [`s3://${bucket}${folder === '/' ? '' : folder}/`], paths: [] });
-    return { ...scan, isRemote: true };
+    const address = `s3://${bucket}/${pattern}`;
+    const files = literal(plain ? plainPath(address) : address);
+    const namedNull = hasNamedNull(found.map(({ key }) => key));
+    const sql = await partitionedScan({ files, sample: `/${first.key}`, namedNull }, surroundings);
+    const inside = `s3://${bucket}${folder === '/' ? '' : folder}/`;
+    return { sql, files, isRemote: true, directories: plain ? [] : [inside], paths: plain ? [address] : [] };
   }
 }

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import {
   GetObjectCommand,
   HeadObjectCommand,
+  ListBucketsCommand,
   ListObjectsV2Command,
   NotFound,
   S3Client,
@@ -38,6 +39,8 @@ const REQUEST_MS = 30_000;
 const CONNECT_MS = 5000;
 const PAGE = 1000;
 const HTTPS = 443;
+/** What services call a request of somebody they know, or of nobody, that they do not grant. */
+const NOT_ALLOWED = ['AccessDenied', 'MethodNotAllowed', 'NotImplemented'];
 
 /** The S3 service of one datasource, reached under the egress policy only. */
 export class S3Storage {
@@ -181,11 +184,26 @@ export class S3Storage {
     }
   }
 
-  /** @throws DriverFailure when the bucket cannot be listed */
-  async answers(bucket: string, signal: AbortSignal): Promise<void> {
-    await this.#asked(() =>
-      this.#client.send(new ListObjectsV2Command({ Bucket: bucket, MaxKeys: 1 }), { abortSignal: signal }),
-    );
+  /** @throws DriverFailure when what begins with the prefix cannot be listed */
+  async answers(bucket: string, prefix: string, signal: AbortSignal): Promise<void> {
+    const asked = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 });
+    await this.#asked(() => this.#client.send(asked, { abortSignal: signal }));
+  }
+
+  /**
+   * Asks for the list of buckets. Few credentials may read it: a service that says so knows who asks, which is all that
+   * is wanted.
+   *
+   * @throws DriverFailure when the service does not answer, or knows no such credential
+   */
+  async knowsCaller(signal: AbortSignal): Promise<void> {
+    await this.#asked(async () => {
+      try {
+        await this.#client.send(new ListBucketsCommand({}), { abortSignal: signal });
+      } catch (error) {
+        if (!(error instanceof S3ServiceException) || !NOT_ALLOWED.includes(error.name)) throw error;
+      }
+    });
   }
 
   /** An address that is no name never reaches the look-up, so it is judged before. */

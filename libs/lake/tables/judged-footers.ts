@@ -1,6 +1,7 @@
 import { FOOTER_COLUMNS, readFooters } from './footer-node.js';
 import { misfitOf } from './like-columns.js';
 import { refuseUnseenTypes } from './stored-types.js';
+import { partitionNames } from './partition-values.js';
 import { literal, plainPath, TableProblem, type ScanSurroundings } from './table-scan.js';
 
 /** The files of one table, each of which has a footer of its own. */
@@ -45,7 +46,7 @@ export async function judgeFooters(
   const footers = readFooters(rows);
   const table = footers.get(kinds.find(([, isFirst]) => isFirst === '1')?.[0] ?? '');
   if (!table) throw new TableProblem('The files changed while they were looked at.');
-  const partitions = partitionsOf(first);
+  const partitions = new Set(partitionNames(first).map((name) => name.toLowerCase()));
   for (const [path, footer] of footers) {
     const misfit = misfitOf(table, footer, partitions);
     if (!misfit) continue;
@@ -61,15 +62,5 @@ export async function judgeFooters(
 function tooDifferent(): TableProblem {
   return new TableProblem(
     `The files have more than ${MOST_KINDS} different sets of columns, or sets too large to compare; make them several tables.`,
-  );
-}
-
-/** Columns that the engine takes out of the folders' names, whatever the files have under these names. */
-function partitionsOf(path: string): Set<string> {
-  return new Set(
-    path
-      .split('/')
-      .slice(0, -1)
-      .flatMap((segment) => (segment.includes('=') ? [segment.slice(0, segment.indexOf('=')).toLowerCase()] : [])),
   );
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,6 +54,15 @@ describe('the Parquet files of a location', () => {
       await expect(resolve(location)).rejects.toThrow(/link .* leads out/);
     symlinkSync(join(folder, 'out'), join(folder, 'in', 'away'));
     await expect(resolve('in/*/secret.parquet')).rejects.toThrow(/link .* leads out/);
+  });
+
+  it('are plain files: a pipe would keep the engine for ever, and nothing could interrupt it', async () => {
+    execFileSync('mkfifo', [join(folder, 'in', 'deep', 'pipe.parquet')]);
+    symlinkSync(join(folder, 'in', 'deep', 'pipe.parquet'), join(folder, 'in', 'link.parquet'));
+    for (const location of ['in/deep/pipe.parquet', 'in/link.parquet'])
+      await expect(resolve(location)).rejects.toThrow('"pipe.parquet" is no plain file.');
+    // A pattern passes them over.
+    expect(await query((await resolve('in/*.parquet')).sql)).toEqual([['1']]);
   });
 
   it('are known by names that read as patterns: such a folder is opened, another file by its path alone', async () => {

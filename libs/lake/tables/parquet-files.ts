@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
 import type { FileRoots } from '#libs/datasources';
@@ -7,6 +7,7 @@ import { fixedFolder, parseLocation, treePattern } from '../registry/location.js
 import { refuseCrowds } from './file-walk.js';
 import { openablePaths } from './openable-paths.js';
 import { judgeFooters } from './judged-footers.js';
+import { hasNamedNull, namesNull, partitionedScan } from './partition-values.js';
 import {
   literal,
   plainPath,
@@ -32,9 +33,11 @@ export class ParquetFiles implements TableResolver {
     const { folder, plain } = fixedFolder(pattern);
     if (plain) {
       const file = await this.#real(pattern, pattern);
+      await refusePipe(file);
       const files = literal(plainPath(file));
       await judgeFooters({ files, first: file, nameOf: (path) => basename(path) }, surroundings);
-      return parquetScan(files, openablePaths([file]));
+      const sql = await partitionedScan({ files, sample: file, namedNull: hasNamedNull([file]) }, surroundings);
+      return { sql, files, ...openablePaths([file]) };
     }
     const real = await this.#real(folder, `${folder}/x`);
     const rest = pattern.slice(folder === '/' ? 1 : folder.length + 1);
@@ -43,17 +46,18 @@ export class ParquetFiles implements TableResolver {
     const files = literal(`${plainPath(inside)}${rest}`);
     // Before the walls stand the engine would follow a link anywhere, and show the columns of what it finds there.
     if (links) {
-      const found = await query(`SELECT file FROM glob(${files}) LIMIT ${this.maxFiles}`);
-      await refuseLinksOut(
-        inside,
-        found.map(([file]) => file ?? ''),
-      );
+      const found = (await query(`SELECT file FROM glob(${files}) LIMIT ${this.maxFiles}`)).map(([file]) => file ?? '');
+      await refuseLinksOut(inside, found);
     }
     // In the order of the engine's own look, which is that of the rows.
-    const [first] = await query(`SELECT file FROM glob(${files}) LIMIT 1`);
+    const [found] = await query(
+      `SELECT (SELECT file FROM glob(${files}) LIMIT 1), (SELECT ${namesNull('file')} FROM glob(${files}))`,
+    );
+    const sample = found?.[0] ?? '';
     const nameOf = (path: string): string => path.slice(inside.length);
-    await judgeFooters({ files, first: first?.[0] ?? '', nameOf }, surroundings);
-    return parquetScan(files, { directories: [inside], paths: [] });
+    await judgeFooters({ files, first: sample, nameOf }, surroundings);
+    const sql = await partitionedScan({ files, sample, namedNull: found?.[1] === 'true' }, surroundings);
+    return { sql, files, directories: [inside], paths: [] };
   }
 
   /** The real path, if what it leads to may be read. */
@@ -78,11 +82,7 @@ async function refuseLinksOut(inside: string, files: readonly string[]): Promise
   }
 }
 
-/** @param files a literal, or a list of literals. Names of partitions are text: what else they are, a cast says. */
-export function parquetScan(files: string, allowed: Pick<TableScan, 'directories' | 'paths'>): TableScan {
-  return {
-    sql: `SELECT * FROM read_parquet(${files}, hive_partitioning = true, hive_types_autocast = false)`,
-    files,
-    ...allowed,
-  };
+/** Opening a pipe waits for its writer, for ever and whatever the engine is told; a pattern passes them over. */
+async function refusePipe(file: string): Promise<void> {
+  if (!(await stat(file)).isFile()) throw new TableProblem(`"${basename(file)}" is no plain file.`);
 }
