@@ -9,6 +9,7 @@ import { anonymised } from '../fixtures/anonymised.js';
 import { Deployment } from '../fixtures/deployment.js';
 import { FIELD_VECTORS, type FieldVector } from '../fixtures/graphql-vectors.js';
 import type { Caller } from '../fixtures/matrix-callers.js';
+import { LAKE_ROOT } from '../fixtures/matrix-documents.js';
 import { Checksum, matrixScene, type Address, type MatrixScene } from '../fixtures/matrix-scene.js';
 import { mismatches, reachesEverywhere, refusedBy, unnoticedErrors, type Observation } from '../fixtures/matrix-verdicts.js'; // prettier-ignore
 import { readOperationsTable } from '../fixtures/operations-table.js';
@@ -38,7 +39,10 @@ describeWithProgram('redis-server', 'the matrix of GraphQL root fields', (redis)
     fields = rootFieldsOf(await bareSchema());
     deployment = await Deployment.start({
       redis,
-      env: { DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100000' },
+      env: {
+        DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100000',
+        DATAPIPELINES_DATASOURCES_FILE_ROOTS: LAKE_ROOT,
+      },
     });
     scene = await matrixScene(deployment);
     checksum = await Checksum.open(deployment.database.superuserUrl);

@@ -3,6 +3,7 @@ import { Deployment } from '../fixtures/deployment.js';
 import { ApiClient, type Answer } from '../fixtures/api-client.js';
 import { governedState } from '../fixtures/governed-state.js';
 import { refusalOf, type Caller } from '../fixtures/matrix-callers.js';
+import { LAKE_ROOT } from '../fixtures/matrix-documents.js';
 import { Checksum, matrixScene, type Address, type MatrixScene } from '../fixtures/matrix-scene.js';
 import { mismatches, refusedBy, unnoticedErrors, type Observation } from '../fixtures/matrix-verdicts.js';
 import { ACCEPT, rpc, toolAnswer } from '../fixtures/mcp.js';
@@ -28,7 +29,7 @@ describeWithProgram('redis-server', 'the matrix of tools', (redis) => {
   const observations: Observation[] = [];
 
   beforeAll(async () => {
-    deployment = await Deployment.start({ redis, env: { DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100000' } });
+    deployment = await Deployment.start({ redis, env: { DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100000', DATAPIPELINES_DATASOURCES_FILE_ROOTS: LAKE_ROOT } });
     scene = await matrixScene(deployment);
     const writer = scene.callers.find(({ label }) => label === 'author')!.client;
     const { key } = await writer.data('POST', '/api/v1/auth/api-keys', { name: 'writer', scopes: ['author'] });

@@ -4,6 +4,7 @@ import type { Answer, ApiClient } from '../fixtures/api-client.js';
 import { anonymised } from '../fixtures/anonymised.js';
 import { Deployment } from '../fixtures/deployment.js';
 import type { Caller } from '../fixtures/matrix-callers.js';
+import { LAKE_ROOT } from '../fixtures/matrix-documents.js';
 import { Checksum, matrixScene, type Address, type MatrixScene } from '../fixtures/matrix-scene.js';
 import { routeOf, VECTORS, type Vector } from '../fixtures/matrix-vectors.js';
 import {
@@ -38,7 +39,10 @@ describeWithProgram('redis-server', 'the matrix of operations', (redis) => {
     routes = await processRoutes();
     deployment = await Deployment.start({
       redis,
-      env: { DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100000' },
+      env: {
+        DATAPIPELINES_RATE_LIMIT_UNAUTHENTICATED_PER_MINUTE: '100000',
+        DATAPIPELINES_DATASOURCES_FILE_ROOTS: LAKE_ROOT,
+      },
     });
     scene = await matrixScene(deployment);
     checksum = await Checksum.open(deployment.database.superuserUrl);
