@@ -31,6 +31,7 @@ import { RemoteParquet } from './s3/remote-parquet.js';
 import { S3Storage } from './s3/s3-storage.js';
 import { storedTables } from './s3/stored-table.js';
 import { listRoots } from './storage-roots.js';
+import { JudgedBefore } from './tables/judged-before.js';
 import { ParquetFiles } from './tables/parquet-files.js';
 import { TableResolvers } from './tables/table-resolvers.js';
 
@@ -40,6 +41,8 @@ export class LakeDrivers extends FurtherDrivers {
   readonly #fileRoots: readonly string[];
   readonly #roots: FileRoots;
   readonly #mirror: Mirror;
+  /** Of all lakes: the same files are the same to each. */
+  readonly #judged = new JudgedBefore();
 
   constructor(
     private readonly db: Database,
@@ -90,8 +93,8 @@ export class LakeDrivers extends FurtherDrivers {
     };
     const resolverFor: EngineParts['resolverFor'] = async (engine) => {
       const remote = await openHttpfs(engine, httpfs, options, login, () => storage.machineIdentity());
-      const s3 = remote ? new RemoteParquet(storage, { maxFiles }) : new MirroredParquet(copies);
-      const finders = { parquet: { file: new ParquetFiles(this.#roots, maxFiles), s3 }, iceberg };
+      const s3 = remote ? new RemoteParquet(storage, { maxFiles }) : new MirroredParquet(copies, this.#judged);
+      const finders = { parquet: { file: new ParquetFiles(this.#roots, maxFiles, this.#judged), s3 }, iceberg };
       return { resolver: new TableResolvers(finders), validUntil: remote ? remote.validUntil : undefined };
     };
     return new LakeSource(

@@ -8,6 +8,7 @@ import {
   type TableResolver,
   type TableScan,
 } from '../tables/table-scan.js';
+import { namedSet, type JudgedBefore } from '../tables/judged-before.js';
 import { judgeFooters } from '../tables/judged-footers.js';
 import { matchingObjects } from './matching-objects.js';
 import type { MirroredCopies } from './mirrored-copies.js';
@@ -15,7 +16,10 @@ import type { StoredObject } from './s3-storage.js';
 
 /** Parquet tables on S3: listed, copied and read as local files, whole or not at all. */
 export class MirroredParquet implements TableResolver {
-  constructor(private readonly copies: MirroredCopies) {}
+  constructor(
+    private readonly copies: MirroredCopies,
+    private readonly before: JudgedBefore,
+  ) {}
 
   async resolve({ location }: { location: string }, surroundings: ScanSurroundings): Promise<TableScan> {
     const { signal } = surroundings;
@@ -28,7 +32,7 @@ export class MirroredParquet implements TableResolver {
     const sample = paths[0] ?? '';
     try {
       const nameOf = (path: string): string => keys.get(path) ?? path;
-      await judgeFooters({ files, first: sample, nameOf }, surroundings);
+      await judgeFooters({ files, first: sample, set: namedSet(paths), nameOf }, this.before, surroundings);
       const sql = await partitionedScan({ files, sample, namedNull: hasNamedNull(paths) }, surroundings);
       return { sql, files, directories, paths: [], release };
     } catch (error) {

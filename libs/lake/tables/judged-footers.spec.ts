@@ -8,6 +8,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 
 import { FileRoots } from '#libs/datasources';
 
+import { JudgedBefore } from './judged-before.js';
 import { ParquetFiles } from './parquet-files.js';
 
 const { signal } = new AbortController();
@@ -16,6 +17,7 @@ describe('the files of one table', () => {
   let instance: DuckDBInstance;
   let engine: DuckDBConnection;
   let folder: string;
+  let before: JudgedBefore;
 
   beforeAll(async () => {
     instance = await DuckDBInstance.create(':memory:');
@@ -27,13 +29,18 @@ describe('the files of one table', () => {
   });
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'penstock-footers-')));
+    before = new JudgedBefore();
+    asked = [];
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const query = async (sql: string) =>
-    (await engine.runAndReadAll(sql))
+  let asked: string[];
+  const query = async (sql: string) => {
+    asked.push(sql);
+    return (await engine.runAndReadAll(sql))
       .getRowsJson()
       .map((row) => row.map((cell) => (cell === null ? null : String(cell))));
+  };
   /** Writes a file per query, `0.parquet` and on. */
   async function files(...queries: string[]): Promise<void> {
     for (const [index, sql] of queries.entries())
@@ -41,7 +48,7 @@ describe('the files of one table', () => {
   }
   /** What a query over all of them reads. */
   const read = async (location = '*.parquet') => {
-    const finder = new ParquetFiles(new FileRoots([folder]), 1000);
+    const finder = new ParquetFiles(new FileRoots([folder]), 1000, before);
     const { sql } = await finder.resolve({ location: `file://${folder}/${location}` }, { signal, query });
     return query(sql);
   };
@@ -49,6 +56,22 @@ describe('the files of one table', () => {
   it('all have the columns of the first: of one that lacks any, a query would fail later without a reason', async () => {
     await files('SELECT 1 AS a, 2 AS b', 'SELECT 3 AS a, 4 AS b', 'SELECT 5 AS a');
     await expect(read()).rejects.toThrow('The file "2.parquet" has no column "b", which "0.parquet" has');
+  });
+
+  it('are opened once while they stay as they are; one that is written over is judged anew, and a defect each time', async () => {
+    const opened = () => asked.splice(0).filter((sql) => sql.includes('parquet_schema')).length > 0;
+    await files('SELECT 1 AS a', 'SELECT 2 AS a');
+    await read();
+    expect(opened()).toBe(true);
+    await read();
+    expect(opened()).toBe(false);
+    await engine.run(`COPY (SELECT 3 AS a) TO '${join(folder, '1.parquet')}'`);
+    expect([await read(), opened()]).toEqual([[['1'], ['3']], true]);
+    await files('SELECT 1 AS a', 'SELECT 2.5::DOUBLE AS a');
+    for (const _again of [1, 2]) {
+      await expect(read()).rejects.toThrow(/would be read as INTEGER/);
+      expect(opened()).toBe(true);
+    }
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { FOOTER_COLUMNS, readFooters } from './footer-node.js';
+import type { JudgedBefore } from './judged-before.js';
 import { misfitOf } from './like-columns.js';
 import { refuseUnseenTypes } from './stored-types.js';
 import { partitionNames } from './partition-values.js';
@@ -10,6 +11,8 @@ export interface JudgedFiles {
   files: string;
   /** The one whose columns the engine gives the table. */
   first: string;
+  /** Names the files and their content. */
+  set: string;
   /** What whoever registered the table calls the file of a path. */
   nameOf(path: string): string;
 }
@@ -19,15 +22,22 @@ const MOST_KINDS = 200;
 const MOST_COLUMNS = 100_000;
 
 /**
- * Looks at the footer of every file. The engine would read the files by the columns of the first and by the older of
+ * Looks at the footer of every file, unless these files were found alike before. The engine would read the files by the columns of the first and by the older of
  * two type names: rounded, without a decimal point, or not before a query fails.
  *
  * @throws TableProblem naming the first file and column that could come out wrong
  */
 export async function judgeFooters(
-  { files, first, nameOf }: JudgedFiles,
+  judged: JudgedFiles,
+  before: JudgedBefore,
   surroundings: ScanSurroundings,
 ): Promise<void> {
+  if (before.has(judged.set)) return;
+  await judge(judged, surroundings);
+  before.remember(judged.set);
+}
+
+async function judge({ files, first, nameOf }: JudgedFiles, surroundings: ScanSurroundings): Promise<void> {
   const { query } = surroundings;
   const kinds = await query(
     `SELECT min(file_name), count(*) FILTER (WHERE file_name = ${literal(first)}) FROM (

@@ -9,6 +9,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { FileRoots } from '#libs/datasources';
 
 import { refuseCrowds } from './file-walk.js';
+import { JudgedBefore } from './judged-before.js';
 import { ParquetFiles } from './parquet-files.js';
 
 const { signal } = new AbortController();
@@ -40,7 +41,7 @@ describe('the Parquet files of a location', () => {
       .getRowsJson()
       .map((row) => row.map((cell) => (cell === null ? null : String(cell))));
   const resolve = (location: string, most = 100) =>
-    new ParquetFiles(new FileRoots([folder]), most).resolve(
+    new ParquetFiles(new FileRoots([folder]), most, new JudgedBefore()).resolve(
       { location: `file://${folder}/${location}` },
       { signal, query },
     );

@@ -6,8 +6,9 @@ import type { FileRoots } from '#libs/datasources';
 import { fixedFolder, parseLocation, treePattern } from '../registry/location.js';
 import { refuseCrowds } from './file-walk.js';
 import { openablePaths } from './openable-paths.js';
+import { localSet, type JudgedBefore } from './judged-before.js';
 import { judgeFooters } from './judged-footers.js';
-import { hasNamedNull, namesNull, partitionedScan } from './partition-values.js';
+import { hasNamedNull, partitionedScan } from './partition-values.js';
 import {
   literal,
   plainPath,
@@ -22,6 +23,7 @@ export class ParquetFiles implements TableResolver {
   constructor(
     private readonly roots: FileRoots,
     private readonly maxFiles: number,
+    private readonly before: JudgedBefore,
   ) {}
 
   async resolve({ location }: { location: string }, surroundings: ScanSurroundings): Promise<TableScan> {
@@ -35,7 +37,8 @@ export class ParquetFiles implements TableResolver {
       const file = await this.#real(pattern, pattern);
       await refusePipe(file);
       const files = literal(plainPath(file));
-      await judgeFooters({ files, first: file, nameOf: (path) => basename(path) }, surroundings);
+      const set = await localSet([file]);
+      await judgeFooters({ files, first: file, set, nameOf: (path) => basename(path) }, this.before, surroundings);
       const sql = await partitionedScan({ files, sample: file, namedNull: hasNamedNull([file]) }, surroundings);
       return { sql, files, ...openablePaths([file]) };
     }
@@ -44,19 +47,15 @@ export class ParquetFiles implements TableResolver {
     const { links } = await refuseCrowds(real, rest, this.maxFiles, signal);
     const inside = real === '/' ? '/' : `${real}/`;
     const files = literal(`${plainPath(inside)}${rest}`);
-    // Before the walls stand the engine would follow a link anywhere, and show the columns of what it finds there.
-    if (links) {
-      const found = (await query(`SELECT file FROM glob(${files}) LIMIT ${this.maxFiles}`)).map(([file]) => file ?? '');
-      await refuseLinksOut(inside, found);
-    }
     // In the order of the engine's own look, which is that of the rows.
-    const [found] = await query(
-      `SELECT (SELECT file FROM glob(${files}) LIMIT 1), (SELECT ${namesNull('file')} FROM glob(${files}))`,
-    );
-    const sample = found?.[0] ?? '';
+    const rows = await query(`SELECT file FROM glob(${files}) LIMIT ${this.maxFiles}`);
+    const found = rows.map(([file]) => file ?? '');
+    // Before the walls stand the engine would follow a link anywhere, and show the columns of what it finds there.
+    if (links) await refuseLinksOut(inside, found);
+    const [sample = ''] = found;
     const nameOf = (path: string): string => path.slice(inside.length);
-    await judgeFooters({ files, first: sample, nameOf }, surroundings);
-    const sql = await partitionedScan({ files, sample, namedNull: found?.[1] === 'true' }, surroundings);
+    await judgeFooters({ files, first: sample, set: await localSet(found), nameOf }, this.before, surroundings);
+    const sql = await partitionedScan({ files, sample, namedNull: hasNamedNull(found) }, surroundings);
     return { sql, files, directories: [inside], paths: [] };
   }
 

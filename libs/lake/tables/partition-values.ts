@@ -3,11 +3,6 @@ import { literal, type ScanSurroundings } from './table-scan.js';
 /** A folder that the engine reads as NULL, though its writer meant the word: NULL itself has a folder name of its own. */
 const NAMED_NULL = /\/[^/=]+=null\//i;
 
-/** For the engine: whether one of the paths in `column` has such a folder. */
-export function namesNull(column: string): string {
-  return `bool_or(regexp_matches(${column}, ${literal(NAMED_NULL.source)}, 'i'))`;
-}
-
 export function hasNamedNull(paths: readonly string[]): boolean {
   return paths.some((path) => NAMED_NULL.test(`/${path}`));
 }
