@@ -2,16 +2,9 @@ import type { Request, Response } from 'express';
 import { writeJson, type Logger, type PenstockError } from '#libs/kernel';
 import { asGraphqlError, formatError } from '../graphql/errors/error-format.js';
 import { countError } from '../health/error-metrics.js';
+import { isCustomerSystemDown } from './customer-systems.js';
 import { toPenstockError } from './failure.js';
 import { findContext } from './request-context.js';
-
-/** Codes that mean the customer's own system is down: logged as a warning, not as our fault (03 §2). */
-const CUSTOMER_SYSTEM_DOWN = new Set([
-  'pipeline.execution.datasource_unreachable',
-  'pipeline.node.datasource_connection_failed',
-  'datasource.lake.table_unavailable',
-  'pipeline.promotion.target_unreachable',
-]);
 
 /** Writes the error envelope, if an answer can still be written. */
 export class ErrorResponses {
@@ -51,7 +44,7 @@ export class ErrorResponses {
   private record(request: Request, error: PenstockError, correlationId: string): void {
     countError(error);
     const fields = { correlation_id: correlationId, code: error.code, method: request.method, status: error.status };
-    if (CUSTOMER_SYSTEM_DOWN.has(error.code)) this.log.warn(error.message, fields);
+    if (isCustomerSystemDown(error.code)) this.log.warn(error.message, fields);
     else if (error.status >= 500) this.log.error(error.message, { ...fields, error: error.cause ?? error });
     else this.log.debug(error.message, fields);
   }

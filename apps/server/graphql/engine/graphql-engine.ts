@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { Configuration, isPenstockError, Logger, whileWanted, writeJson, type Principal } from '#libs/kernel';
 import { countOperation } from '../../health/operation-metrics.js';
+import { isCustomerSystemDown } from '../../http/customer-systems.js';
 import { asGraphqlError, catalogued, formatError } from '../errors/error-format.js';
 import { protocolCodeOf } from '../errors/protocol-error.js';
 import {
@@ -162,7 +163,8 @@ export class GraphqlEngine implements OnApplicationBootstrap {
   #record(error: GraphQLError, correlationId: string): void {
     const known = catalogued(error);
     const fields = { correlation_id: correlationId, code: known.code, path: error.path?.join('.') };
-    if (known.status >= 500) this.log.error(known.message, { ...fields, error: known.cause ?? known });
+    if (isCustomerSystemDown(known.code)) this.log.warn(known.message, fields);
+    else if (known.status >= 500) this.log.error(known.message, { ...fields, error: known.cause ?? known });
     else this.log.debug(known.message, fields);
   }
 }
