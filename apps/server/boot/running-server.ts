@@ -23,6 +23,7 @@ import { InvalidationBus, TransientStore } from '#libs/transient';
 import { AppModule } from '../app.module.js';
 import { seedDemo } from '../demo/seed-demo.js';
 import { ServingController } from '../endpoints/serving.controller.js';
+import { GraphqlController } from '../graphql/graphql.controller.js';
 import { BuildInfo } from '../health/build-info.js';
 import { ManagementListener } from '../health/management-listener.js';
 import { metricsText } from '../health/metrics-text.js';
@@ -125,6 +126,8 @@ export class RunningServer {
     const around = { admission: app.get(Admission), limits: bodyLimits(configuration) };
     const serving = app.get(ServingController);
     door.use(directRoute({ controller: serving, handler: 'serve', pathClass: 'endpoint' }, around));
+    const graphql = app.get(GraphqlController);
+    door.use(directRoute({ controller: graphql, handler: 'run', pathClass: 'graphql' }, around));
     serveStatic(door);
     await app.init();
     routes.set(routesOf(app));

@@ -3,7 +3,7 @@ import { Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { OperationTypeNode } from 'graphql';
 import { Configuration, PenstockError, type Principal } from '#libs/kernel';
-import { Caller } from '../http/caller.decorator.js';
+import { Caller, callerOf } from '../http/caller.decorator.js';
 import { redirect } from '../http/navigation.js';
 import { readPage } from '../pages/static-files.js';
 import { Operation } from '../http/operation.decorator.js';
@@ -56,7 +56,8 @@ export class GraphqlController {
     answers: { 200: raw('application/graphql-response+json', 'Data, errors and extensions.') },
     errors: [...codesBelow('graphql.'), 'request.not_acceptable'],
   })
-  async run(@Caller() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
+  async run(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const caller = callerOf(request);
     const contentType = request.accepts(RESPONSE_TYPES);
     if (!contentType) throw notAcceptable(RESPONSE_TYPES.join(', '));
     const verdict = await this.#judge(request, caller);
