@@ -2,11 +2,15 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 
 import { bindStatement, type TypedValue } from '#libs/typesystem';
 
-import { describeWithProgram } from '../../../../test/fixtures/programs.js';
+import { CertificateAuthority } from '../../../../test/fixtures/certificates.js';
+import { describeWithProgram, findProgram } from '../../../../test/fixtures/programs.js';
 import { stopsAtEveryMoment } from '../cancelling.fixture.js';
 import { cellOf, collect, eventually, NEVER, rowsOf } from '../driver.fixture.js';
+import { TlsFront } from '../tls-front.fixture.js';
 import type { H2Connection } from './connection.js';
 import { H2Bench } from './h2.fixture.js';
+import { h2Options } from './options.js';
+import { parseH2Url } from './url.js';
 
 /** Busy for minutes. */
 const LONG = 'SELECT count(*) FROM SYSTEM_RANGE(1, 1000000) a(x), SYSTEM_RANGE(1, 1000000) b(x) WHERE a.x * b.x = 7';
@@ -254,6 +258,52 @@ describeWithProgram('h2.jar', 'reading H2', (jar) => {
     ['an unknown user', { username: 'nobody' }, 'LOGIN_REFUSED'],
   ])('%s is told as such: the server only closes the socket', async (_name, as, driverCode) => {
     await expect(bench.connect(undefined, NEVER, as)).rejects.toMatchObject({ kind: 'connection', driverCode });
+  });
+
+  it('is reached over TLS that ends in front of it, as its URL asks, and without where it has none', async () => {
+    const ours = new CertificateAuthority(findProgram('openssl') ?? 'openssl');
+    const fronts: TlsFront[] = [];
+    const { host, port, database } = bench.server;
+    const frontWith = async (certificate: ReturnType<typeof ours.issue>): Promise<number> => {
+      fronts.push(new TlsFront(certificate, { host, port }));
+      return await fronts.at(-1)!.listen();
+    };
+    const ports = {
+      right: await frontWith(ours.issue('localhost')),
+      over: await frontWith(ours.issue('localhost', -1)),
+    };
+    const attempt = async (to: string, parameters: string): Promise<string> => {
+      const options = h2Options(
+        parseH2Url(`pg://${to}/${database}${parameters.replace('OURS', ours.root)}`),
+        new Map(),
+      );
+      const opened = bench.connect(options, NEVER, {}, () => Promise.resolve({ address: host }));
+      return await opened.then(
+        (given) => cellOf(given, 'SELECT 1'),
+        ({ driverCode }: { driverCode: string }) => driverCode,
+      );
+    };
+    try {
+      for (const [to, parameters, outcome] of [
+        [`localhost:${ports.right}`, '?sslmode=verify-full&sslrootcert=OURS', '1'],
+        [`localhost:${ports.right}`, '?ssl=true&sslrootcert=OURS', '1'],
+        [`other.example:${ports.right}`, '?sslmode=verify-full&sslrootcert=OURS', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+        [`other.example:${ports.right}`, '?sslmode=verify-ca&sslrootcert=OURS', '1'],
+        [`localhost:${ports.right}`, '?sslmode=verify-full', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+        [`localhost:${ports.over}`, '?sslmode=verify-ca&sslrootcert=OURS', 'CERT_HAS_EXPIRED'],
+        [`localhost:${ports.over}`, '?sslmode=require', '1'],
+        [`localhost:${port}`, '?sslmode=require', 'TLS_NOT_OFFERED'],
+        [`localhost:${port}`, '?sslmode=verify-full&sslrootcert=OURS', 'TLS_NOT_OFFERED'],
+        [`localhost:${port}`, '?sslmode=prefer', '1'],
+        [`localhost:${port}`, '?sslmode=disable', '1'],
+      ] as const) {
+        expect([to, parameters, await attempt(to, parameters)]).toEqual([to, parameters, outcome]);
+      }
+      expect(fronts.map(({ plain }) => plain)).toEqual([0, 0]);
+    } finally {
+      for (const front of fronts) front.close();
+      ours.remove();
+    }
   });
 
   it('a server that falls silent is given up after socketTimeout', async () => {

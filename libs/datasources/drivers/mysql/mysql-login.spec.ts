@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
+import { CertificateAuthority, type ServerCertificate } from '../../../../test/fixtures/certificates.js';
 import { findProgram } from '../../../../test/fixtures/installed-program.js';
 import { describeWithProgram } from '../../../../test/fixtures/programs.js';
 import { cellOf, eventually, NEVER } from '../driver.fixture.js';
@@ -14,25 +14,30 @@ import { openMysql } from './open.js';
 const openssl = findProgram('openssl') ?? 'openssl';
 
 describeWithProgram('mariadbd', 'logging in to MariaDB', (program) => {
-  let folder: string;
+  let ours: CertificateAuthority;
+  let foreign: CertificateAuthority;
+  let files: ServerCertificate;
   let plain: MariadbBench;
   let tls: MariadbBench;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'penstock-mariadb-tls-'));
-    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    execFileSync(openssl, [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate],
-    ]);
+    [ours, foreign] = [new CertificateAuthority(openssl), new CertificateAuthority(openssl)];
+    files = { key: join(ours.folder, 'mariadb.key'), certificate: join(ours.folder, 'mariadb.pem') };
+    lay(ours.selfSigned('localhost'));
     plain = await MariadbBench.start(program);
-    tls = await MariadbBench.start(program, [`--ssl-key=${key}`, `--ssl-cert=${certificate}`]);
+    tls = await MariadbBench.start(program, [`--ssl-key=${files.key}`, `--ssl-cert=${files.certificate}`]);
   }, 60_000);
+
+  const lay = ({ key, certificate }: ServerCertificate): void => {
+    copyFileSync(key, files.key);
+    copyFileSync(certificate, files.certificate);
+  };
 
   afterAll(async () => {
     await plain?.close();
     await tls?.close();
-    rmSync(folder, { recursive: true, force: true });
+    ours?.remove();
+    foreign?.remove();
   });
 
   const cipher = async (bench: MariadbBench, parameters: string, host?: string): Promise<string> => {
@@ -64,6 +69,37 @@ describeWithProgram('mariadbd', 'logging in to MariaDB', (program) => {
       message: expect.stringMatching(/certificate/i),
     });
     await expect(cipher(tls, '?sslMode=VERIFY_IDENTITY')).rejects.toMatchObject({ driverCode: 'TLS_IDENTITY' });
+  });
+
+  /** As a process has them that was started with NODE_EXTRA_CA_CERTS. */
+  const trusting = async <T>(root: string, work: () => Promise<T>): Promise<T> => {
+    const before = getCACertificates('default');
+    setDefaultCACertificates([...before, root]);
+    try {
+      return await work();
+    } finally {
+      setDefaultCACertificates(before);
+    }
+  };
+
+  const REFUSED = 'HANDSHAKE_SSL_ERROR';
+
+  it.each<[string, () => ServerCertificate, string[]]>([
+    ['of a trusted authority', () => ours.issue('localhost'), ['1', '1', '1', '1']],
+    ['for another host', () => ours.issue('other.example'), ['1', '1', '1', REFUSED]],
+    ['that ended yesterday', () => ours.issue('localhost', -1), ['1', '1', REFUSED, REFUSED]],
+    ['of an authority nobody trusts', () => foreign.issue('localhost'), ['1', '1', REFUSED, REFUSED]],
+  ])('a certificate %s: PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY', async (_what, certificate, outcome) => {
+    lay(certificate());
+    await tls.server.sql('FLUSH SSL');
+    const seen: string[] = [];
+    await trusting(ours.rootPem, async () => {
+      for (const mode of ['PREFERRED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY']) {
+        const attempt = cipher(tls, `?sslMode=${mode}`, 'localhost');
+        seen.push(await attempt.catch((error: { driverCode: string }) => error.driverCode));
+      }
+    });
+    expect(seen).toEqual(outcome);
   });
 
   it.each([

@@ -1,165 +1,156 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
 
+import { CertificateAuthority } from '../../../../test/fixtures/certificates.js';
+import { OwnPostgres } from '../../../../test/fixtures/own-postgres.js';
 import { describeWithProgram } from '../../../../test/fixtures/programs.js';
-import { eventually, NEVER, rowsOf } from '../driver.fixture.js';
+import { cellOf, eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import type { PostgresConnection } from './connection.js';
-import type { SslMode } from './dial.js';
-import type { PostgresOptions } from './options.js';
 import { PostgresBench } from './postgres.fixture.js';
 
-/** Ends TLS in front of the real server, which has none: answers the SSLRequest itself and passes the rest on. */
-class TlsFront {
-  /** Cancel requests and sessions that came encrypted. */
-  encrypted = 0;
-  plain = 0;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+const SSL_REQUEST = 80_877_103;
 
-  constructor(secureContext: SecureContext, backend: { host: string; port: number }) {
-    this.#server = createServer((socket) => {
-      this.#sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.once('data', (first: Buffer) => {
-        if (first.length !== 8 || first.readUInt32BE(4) !== 80877103) {
-          this.plain += 1;
-          socket.destroy();
-          return;
-        }
-        socket.write('S');
-        const secure = new TLSSocket(socket, { isServer: true, secureContext });
-        secure.on('error', () => undefined);
-        secure.on('secure', () => (this.encrypted += 1));
-        const upstream = connect(backend);
-        upstream.on('error', () => secure.destroy());
-        secure.pipe(upstream).pipe(secure);
-        secure.on('close', () => upstream.destroy());
-        upstream.on('close', () => secure.destroy());
-      });
-    });
-  }
-
-  async listen(): Promise<number> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return (this.#server.address() as { port: number }).port;
-  }
-
-  close(): void {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-  }
-}
-
-describeWithProgram('openssl', 'TLS to PostgreSQL', (openssl) => {
+describeWithProgram('openssl', 'TLS to a PostgreSQL with a certificate', (openssl) => {
+  let server: OwnPostgres;
   let bench: PostgresBench;
-  let watcher: PostgresConnection;
-  let folder: string;
-  let front: TlsFront;
-  let port: number;
+  let ours: CertificateAuthority;
+  let foreign: CertificateAuthority;
 
   beforeAll(async () => {
-    bench = await PostgresBench.create();
-    watcher = await bench.connect();
-    folder = mkdtempSync(join(tmpdir(), 'penstock-tls-'));
-    execFileSync(
-      openssl,
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'rsa:2048',
-        '-nodes',
-        '-days',
-        '2',
-        '-subj',
-        '/CN=localhost',
-        '-addext',
-        'subjectAltName=DNS:localhost',
-        '-keyout',
-        join(folder, 'key.pem'),
-        '-out',
-        join(folder, 'cert.pem'),
-      ],
-      { stdio: 'ignore' },
-    );
-    const { host, port: backend } = bench.login;
-    front = new TlsFront(
-      createSecureContext({ key: readFileSync(join(folder, 'key.pem')), cert: readFileSync(join(folder, 'cert.pem')) }),
-      { host, port: Number(backend) },
-    );
-    port = await front.listen();
-  });
+    server = await OwnPostgres.start();
+    bench = PostgresBench.on(server);
+    [ours, foreign] = [new CertificateAuthority(openssl), new CertificateAuthority(openssl)];
+  }, 60_000);
 
   afterAll(async () => {
-    front.close();
-    await bench.close();
-    rmSync(folder, { recursive: true });
+    await bench?.close();
+    ours?.remove();
+    foreign?.remove();
   });
 
-  /** `host` is the name in the URL; the address check resolves it to this machine. */
-  function options(sslMode: SslMode, host: string, trusted: boolean): PostgresOptions {
-    return {
-      ...bench.options(),
-      hosts: [{ host, port }],
-      sslMode,
-      sslRootCertificate: trusted ? join(folder, 'cert.pem') : null,
-    };
-  }
+  /** The URL's host is a name; the address check leads it to this machine. */
+  const connectTo = (host: string, parameters: string): Promise<PostgresConnection> => {
+    const filled = parameters.replace('OURS', ours.root).replace('FOREIGN', foreign.root);
+    const options = bench.options(filled, host);
+    return bench.connect(options, NEVER, bench.login, () => Promise.resolve({ address: '127.0.0.1' }));
+  };
 
-  const connectAs = (given: PostgresOptions): Promise<PostgresConnection> =>
-    bench.connect(given, NEVER, bench.login, () => Promise.resolve({ address: '127.0.0.1' }));
+  /** What the server says of the session: encrypted or plain; or the code of the refusal. */
+  const attempt = async (host: string, parameters: string): Promise<string> => {
+    let connection: PostgresConnection;
+    try {
+      connection = await connectTo(host, parameters);
+    } catch (error) {
+      const { kind, driverCode } = error as { kind: string; driverCode: string };
+      return `${kind} ${driverCode}`;
+    }
+    const ssl = await cellOf(connection, 'SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+    await connection.close();
+    return ssl === '"true"' ? 'encrypted' : 'plain';
+  };
 
-  it.each<[SslMode, string, boolean]>([
-    ['prefer', 'localhost', false],
-    ['require', 'other.example', false],
-    ['verify-ca', 'other.example', true],
-    ['verify-full', 'localhost', true],
-  ])('%s to %s (root given: %s) is encrypted and reads', async (sslMode, host, trusted) => {
-    const before = front.encrypted;
-    const connection = await connectAs(options(sslMode, host, trusted));
-    expect((await rowsOf(connection, 'SELECT 1')).rows).toEqual(['[1]']);
-    expect([front.encrypted, front.plain]).toEqual([before + 1, 0]);
+  const refused = (code: string): string => `connection ${code}`;
+
+  describe.each<[string, () => ReturnType<CertificateAuthority['issue']> | null, [string, string, string][]]>([
+    [
+      'of our authority, for its name',
+      () => ours.issue('localhost'),
+      [
+        ['localhost', '', 'encrypted'],
+        ['localhost', '?sslmode=disable', 'plain'],
+        ['localhost', '?ssl=false', 'encrypted'],
+        ['localhost', '?sslmode=allow', 'encrypted'],
+        ['localhost', '?sslmode=prefer', 'encrypted'],
+        ['other.example', '?sslmode=require', 'encrypted'],
+        ['other.example', '?sslmode=verify-ca&sslrootcert=OURS', 'encrypted'],
+        ['localhost', '?sslmode=verify-full&sslrootcert=OURS', 'encrypted'],
+        ['localhost', '?ssl=true&sslrootcert=OURS', 'encrypted'],
+        ['other.example', '?ssl=true&sslrootcert=OURS', refused('ERR_TLS_CERT_ALTNAME_INVALID')],
+        ['other.example', '?sslmode=verify-full&sslrootcert=OURS', refused('ERR_TLS_CERT_ALTNAME_INVALID')],
+        ['127.0.0.1', '?sslmode=verify-full&sslrootcert=OURS', refused('ERR_TLS_CERT_ALTNAME_INVALID')],
+        ['localhost', '?sslmode=verify-full', refused('UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
+        ['localhost', '?sslmode=verify-ca', refused('UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
+        ['localhost', '?sslmode=verify-full&sslrootcert=FOREIGN', refused('UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
+        ['localhost', '?sslmode=verify-ca&sslrootcert=FOREIGN', refused('UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
+      ],
+    ],
+    [
+      'that ended yesterday',
+      () => ours.issue('localhost', -1),
+      [
+        ['localhost', '?sslmode=require', 'encrypted'],
+        ['localhost', '?sslmode=verify-ca&sslrootcert=OURS', refused('CERT_HAS_EXPIRED')],
+        ['localhost', '?sslmode=verify-full&sslrootcert=OURS', refused('CERT_HAS_EXPIRED')],
+      ],
+    ],
+    [
+      'that it made for itself',
+      () => ours.selfSigned('localhost'),
+      [
+        ['localhost', '?sslmode=require', 'encrypted'],
+        ['localhost', '?sslmode=verify-ca', refused('DEPTH_ZERO_SELF_SIGNED_CERT')],
+        ['localhost', '?sslmode=verify-ca&sslrootcert=OURS', refused('DEPTH_ZERO_SELF_SIGNED_CERT')],
+        ['localhost', '?sslmode=verify-full&sslrootcert=OURS', refused('DEPTH_ZERO_SELF_SIGNED_CERT')],
+      ],
+    ],
+    [
+      'which it does not have',
+      () => null,
+      [
+        ['localhost', '', 'plain'],
+        ['localhost', '?sslmode=allow', 'plain'],
+        ['localhost', '?sslmode=require', refused('TLS_NOT_OFFERED')],
+        ['localhost', '?sslmode=verify-ca&sslrootcert=OURS', refused('TLS_NOT_OFFERED')],
+        ['localhost', '?ssl=true&sslrootcert=OURS', refused('TLS_NOT_OFFERED')],
+      ],
+    ],
+  ])('%s', (_what, certificate, cases) => {
+    beforeAll(async () => server.certify(certificate()));
+
+    it.each(cases)('jdbc:postgresql://%s/…%s: %s', async (host, parameters, outcome) => {
+      expect(await attempt(host, parameters)).toBe(outcome);
+    });
   });
 
-  it.each<[SslMode, string, boolean, string]>([
-    ['verify-ca', 'localhost', false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['verify-full', 'localhost', false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['verify-full', 'other.example', true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ])(
-    '%s to %s (root given: %s) is refused: the dialled address is no name',
-    async (sslMode, host, trusted, driverCode) => {
-      await expect(connectAs(options(sslMode, host, trusted))).rejects.toMatchObject({
-        kind: 'connection',
-        driverCode,
-      });
-    },
-  );
+  describe('once it is trusted', () => {
+    const TRUSTED = '?sslmode=verify-full&sslrootcert=OURS';
 
-  it('a cancel request goes over TLS too, and stops the statement', async () => {
-    const connection = await connectAs(options('verify-full', 'localhost', true));
-    const before = front.encrypted;
-    const abort = new AbortController();
-    const cursor = await connection.openCursor(
-      { sql: 'SELECT pg_sleep(600)', values: [] },
-      { fetchSize: 10, signal: abort.signal },
-    );
-    const next = cursor.next(abort.signal);
-    expect(await eventually(async () => (await bench.running(watcher)).length > 0)).toBe(true);
-    abort.abort();
-    await expect(next).rejects.toMatchObject({ kind: 'cancelled' });
-    expect(await bench.running(watcher)).toEqual([]);
-    expect(front.encrypted).toBeGreaterThan(before);
-    expect(front.plain).toBe(0);
-  });
+    beforeAll(async () => server.certify(ours.issue('localhost')));
 
-  it('a large result survives encryption whole', async () => {
-    const connection = await connectAs(options('require', 'localhost', false));
-    const { rows } = await rowsOf(connection, `SELECT i, repeat('x', 500) FROM generate_series(1, 20000) i`);
-    expect([rows.length, rows.at(-1)]).toEqual([20_000, `[20000,"${'x'.repeat(500)}"]`]);
+    it('a file of roots that holds none, or is gone, trusts nobody', async () => {
+      const empty = join(ours.folder, 'empty.pem');
+      writeFileSync(empty, '');
+      const garbage = join(ours.folder, 'garbage.pem');
+      writeFileSync(garbage, '-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n');
+      for (const file of [empty, garbage, join(ours.folder, 'gone.pem')]) {
+        await expect(connectTo('localhost', `?sslmode=verify-full&sslrootcert=${file}`)).rejects.toMatchObject({
+          kind: 'connection',
+        });
+      }
+    });
+
+    it('a cancel request goes over TLS too, and stops the statement', async () => {
+      const [connection, watcher] = [await connectTo('localhost', TRUSTED), await connectTo('localhost', TRUSTED)];
+      server.openings.length = 0;
+      const abort = new AbortController();
+      const cursor = await connection.openCursor(
+        { sql: 'SELECT pg_sleep(600)', values: [] },
+        { fetchSize: 10, signal: abort.signal },
+      );
+      const next = cursor.next(abort.signal);
+      expect(await eventually(async () => (await bench.running(watcher)).length > 0)).toBe(true);
+      abort.abort();
+      await expect(next).rejects.toMatchObject({ kind: 'cancelled' });
+      expect(await bench.running(watcher)).toEqual([]);
+      expect(server.openings.length).toBeGreaterThan(0);
+      expect(server.openings.every((opening) => opening === SSL_REQUEST)).toBe(true);
+    });
+
+    it('a large result survives encryption whole', async () => {
+      const connection = await connectTo('localhost', TRUSTED);
+      const { rows } = await rowsOf(connection, `SELECT i, repeat('x', 500) FROM generate_series(1, 20000) i`);
+      expect([rows.length, rows.at(-1)]).toEqual([20_000, `[20000,"${'x'.repeat(500)}"]`]);
+    });
   });
 });

@@ -29,12 +29,17 @@ export class PostgresBench {
     return new PostgresBench(await createEmptyDatabase());
   }
 
+  /** On a server of the suite's own; `close` ends it. */
+  static on(database: EmptyDatabase): PostgresBench {
+    return new PostgresBench(database);
+  }
+
   get login(): Login {
     return loginOf(this.database.url);
   }
 
-  options(parameters = ''): PostgresOptions {
-    const { host, port, database } = this.login;
+  options(parameters = '', host = this.login.host): PostgresOptions {
+    const { port, database } = this.login;
     return postgresOptions(parsePostgresUrl(`//${host}:${port}/${database}${parameters}`), new Map());
   }
 
