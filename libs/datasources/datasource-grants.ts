@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditLog, type AuditActor } from '#libs/audit';
 import { authoriseInstance, SuperAdminReach, WorkspaceDirectory } from '#libs/identity';
 import { PenstockError, toWireStamp, type Principal } from '#libs/kernel';
-import { Database } from '#libs/persistence';
+import { Database, type Queryable } from '#libs/persistence';
 
 import { DatasourceRepository } from './datasource.repository.js';
 import { GrantRepository } from './grant.repository.js';
@@ -12,6 +12,13 @@ export interface GrantView {
   workspace: string;
   granted_by: string;
   granted_at: string;
+}
+
+/** A workspace that shall see a datasource, and the actor as the trail of that workspace names him. */
+export interface Share {
+  workspace: string;
+  workspaceId: string;
+  actor: AuditActor;
 }
 
 /** Which workspaces see a datasource: super admins' acts, each audited (06 §6). */
@@ -45,17 +52,27 @@ export class DatasourceGrants {
     workspace: string,
   ): Promise<{ datasource: string; workspace: string; granted: true }> {
     await this.#present(principal, name);
-    const workspaceId = await this.#workspaceId(principal, workspace);
-    const actor = await this.#actorIn(principal, { id: workspaceId, name: workspace });
-    await this.db.transaction(async (tx) => {
-      const added = await this.rows.grant(tx, name, workspaceId, principal.userId);
-      await this.audit.append(tx, actor, 'datasource.granted', {
-        datasource: name,
-        workspace,
-        already_granted: !added,
-      });
-    });
+    const share = await this.shareWith(principal, workspace);
+    await this.db.transaction((tx) => this.put(tx, principal, name, share));
     return { datasource: name, workspace, granted: true };
+  }
+
+  /** What a grant takes, looked up before its transaction. @throws 403; 404 `workspace.not_found` */
+  async shareWith(principal: Principal, workspace: string): Promise<Share> {
+    authoriseInstance(principal, 'datasource.grant');
+    const workspaceId = await this.#workspaceId(principal, workspace);
+    return { workspace, workspaceId, actor: await this.#actorIn(principal, { id: workspaceId, name: workspace }) };
+  }
+
+  /** The grant and its row in the trail. */
+  async put(
+    tx: Queryable,
+    { userId }: Principal,
+    name: string,
+    { workspace, workspaceId, actor }: Share,
+  ): Promise<void> {
+    const added = await this.rows.grant(tx, name, workspaceId, userId);
+    await this.audit.append(tx, actor, 'datasource.granted', { datasource: name, workspace, already_granted: !added });
   }
 
   async revoke(principal: Principal, name: string, workspace: string): Promise<void> {

@@ -19,7 +19,7 @@ import { checkCredential } from './credentials/credential-rules.js';
 import { seal } from './credentials/envelope.js';
 import { KeyProvider } from './credentials/key-ring.js';
 import { nameFailure, readDatasourceBody, type DatasourceBody } from './datasource-body.js';
-import { DatasourceGrants, type GrantView } from './datasource-grants.js';
+import { DatasourceGrants, type GrantView, type Share } from './datasource-grants.js';
 import { DatasourceOwnership, isSuperAdmin } from './datasource-ownership.js';
 import { DatasourceReferences, type DatasourceReference } from './datasource-references.js';
 import { datasourceView, type DatasourceView } from './datasource-view.js';
@@ -61,8 +61,9 @@ export class DatasourceService {
    *
    * @throws 400 with every defect in `details.failures`; 409 `datasource.validation.duplicate_name` for a name in use
    *   anywhere, deleted ones included; 403 for an in-process dialect without a super admin session
+   * @param sharedWith further workspaces that see it from the start, for whoever may grant
    */
-  async create(principal: Principal, body: JsonObject): Promise<DatasourceView> {
+  async create(principal: Principal, body: JsonObject, sharedWith: readonly string[] = []): Promise<DatasourceView> {
     this.ownership.authoriseManage(principal);
     const name = nameFailure(body['name']);
     const write = await this.#checked(
@@ -72,12 +73,15 @@ export class DatasourceService {
       undefined,
       name ? [name] : [],
     );
+    const shares: Share[] = [];
+    for (const workspace of sharedWith) shares.push(await this.grantActs.shareWith(principal, workspace));
     try {
       return await this.db.transaction(async (tx) => {
         await this.repository.insert(tx, write, principal.userId);
         const owner = write.ownerWorkspaceId;
         if (owner !== null) await this.grantRows.grant(tx, write.name, owner, principal.userId);
         await this.audit.append(tx, principal, 'datasource.created', { datasource: write.name });
+        for (const share of shares) await this.grantActs.put(tx, principal, write.name, share);
         this.#announce(tx, principal, write.name);
         return await this.#view(tx, principal, write.name);
       });

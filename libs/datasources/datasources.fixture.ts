@@ -5,6 +5,7 @@ import {
   newId,
   SilentLogger,
   type Configuration,
+  type Logger,
   type MemberFlags,
   type Principal,
   type Scope,
@@ -79,10 +80,10 @@ export class DatasourceBench {
     store: TransientStore,
     config: Configuration,
     drivers: DriverRegistry,
+    logger: Logger,
   ) {
     this.config = config;
     const { database } = db;
-    const logger = new SilentLogger();
     const audit = new AuditLog();
     const observer = new AuditObserver(new AuditJournal(database), logger);
     const grants = new GrantRepository();
@@ -147,6 +148,7 @@ export class DatasourceBench {
     store: TransientStore,
     environment: Record<string, string> = {},
     further?: (database: Database, config: Configuration) => FurtherDrivers,
+    logger: Logger = new SilentLogger(),
   ): Promise<DatasourceBench> {
     const config = loadConfiguration({ ...BASE_ENVIRONMENT, DATABASE_URL: db.url, ...environment });
     const bench = new DatasourceBench(
@@ -154,6 +156,7 @@ export class DatasourceBench {
       store,
       config,
       await loadDrivers(config, NativeCallGate.fromConfiguration(config), further?.(db.database, config)),
+      logger,
     );
     await bench.bus.start();
     return bench;

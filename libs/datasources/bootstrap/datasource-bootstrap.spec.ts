@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { MemoryTransientStore } from '#libs/transient';
 
+import { ListeningLogger } from '../../../test/fixtures/listening-logger.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/postgres.js';
 import { DatasourceBench, KEY_ONE, KEY_TWO, People } from '../datasources.fixture.js';
 import { NEVER } from '../drivers/driver.fixture.js';
@@ -98,6 +99,7 @@ describe('bootstrapping datasources', () => {
   let postgres: PostgresBench;
   let superuser: PostgresConnection;
   let bench: DatasourceBench;
+  let log: ListeningLogger;
   let team: People;
   let file: string;
   let folder: string;
@@ -111,10 +113,19 @@ describe('bootstrapping datasources', () => {
 
   beforeEach(async () => {
     db = await createTestDatabase();
-    bench = await DatasourceBench.start(db, new MemoryTransientStore({ maxBytes: 1_000_000 }));
+    log = new ListeningLogger();
+    bench = await process(log);
     team = await People.of(db, 'team');
     await People.of(db, 'others');
     await superuser.control(`DROP ROLE IF EXISTS boot_role; CREATE ROLE boot_role LOGIN PASSWORD 'first-Passw0rd'`);
+    declare();
+  });
+
+  /** One server on the scene's database. */
+  const process = (logger: ListeningLogger, environment = {}): Promise<DatasourceBench> =>
+    DatasourceBench.start(db, new MemoryTransientStore({ maxBytes: 1_000_000 }), environment, undefined, logger);
+
+  const declare = (more = ''): void => {
     const { host, port, database } = loginOf(postgres.database.url);
     writeFileSync(
       file,
@@ -126,9 +137,9 @@ datasources:
     jdbc_url: jdbc:postgresql://${host}:${port}/${database}
     username: boot_role
     password: \${BOOT_PASSWORD}
-`,
+${more}`,
     );
-  });
+  };
 
   afterEach(async () => {
     await bench.stop();
@@ -161,26 +172,83 @@ datasources:
     );
   });
 
-  it('replaces a credential that stopped working by a declared one that works, and only then', async () => {
+  it('gives it to the workspaces that are listed, and to those only when it is created', async () => {
+    declare('    grants: [others]');
     await boot('first-Passw0rd');
+    const grants = async (): Promise<string[]> =>
+      (await bench.service.grants(team.root, 'declared')).map(({ workspace }) => workspace);
+    expect(await grants()).toEqual(['others']);
+    await expect(bench.service.read(team.viewer, 'declared')).rejects.toMatchObject({ code: 'datasource.not_found' });
+    declare('    grants: [others, team]');
+    await boot('first-Passw0rd');
+    expect(await grants()).toEqual(['others']);
+    expect((await team.audit()).map(([event, { workspace }]) => [event, workspace])).toEqual([
+      ['datasource.created', undefined],
+      ['datasource.granted', 'others'],
+    ]);
+  });
+
+  it('creates nothing for a list that names no workspace, so that the next boot still grants', async () => {
+    declare('    grants: [team, nowhere]');
+    await expect(boot('first-Passw0rd')).rejects.toThrow(/declared.*nowhere/);
+    expect(await bench.repository.isTaken(db.database, 'declared')).toBe(false);
+    declare('    grants: [team]');
+    await boot('first-Passw0rd');
+    expect((await bench.service.read(team.viewer, 'declared')).name).toBe('declared');
+  });
+
+  it('two servers that start at once create it once, and both start', async () => {
+    declare('    grants: [team]');
+    const second = await process(new ListeningLogger());
+    await Promise.all([boot('first-Passw0rd'), boot('first-Passw0rd', second)]);
+    await second.stop();
+    expect((await team.audit()).map(([event]) => event)).toEqual(['datasource.created', 'datasource.granted']);
+  });
+
+  it('replaces a credential that stopped working by a declared one that works, and only then', async () => {
+    const lastTest = async () => (await bench.service.read(team.viewer, 'declared')).last_test;
+    const sealed = async () => (await bench.repository.credential(db.database, 'declared'))?.sealed;
+    await boot('first-Passw0rd');
+    // Nothing differs: nothing is asked, and nothing said.
+    await boot('first-Passw0rd');
+    expect([await lastTest(), log.lines]).toEqual([null, []]);
+
+    const first = await sealed();
     await boot('another');
-    expect(await works()).toBe(true);
+    expect([await sealed(), log.lines]).toEqual([first, []]);
+    expect(await lastTest()).toMatchObject({ ok: true, message: expect.stringContaining('PostgreSQL') });
+    await (await bench.access.lease('declared', { signal: NEVER, access: 'read' })).release();
+
     await superuser.control(`ALTER ROLE boot_role PASSWORD 'second-Passw0rd'`);
     await boot('another');
-    expect(await works()).toBe(false);
+    expect(await sealed()).toEqual(first);
+    expect(await lastTest()).toMatchObject({ ok: false, message: expect.stringContaining('authentication failed') });
+    expect(log.lines.splice(0)).toMatchObject([
+      { level: 'error', fields: { datasource: 'declared', variables: ['BOOT_PASSWORD'] } },
+    ]);
+
+    const before = await bench.service.read(team.viewer, 'declared');
     await boot('second-Passw0rd');
-    expect(await works()).toBe(true);
+    const { updated_at, last_test, ...after } = await bench.service.read(team.viewer, 'declared');
+    // The credential alone: everything else is as it was, and the pool of the old one serves nobody any more.
+    expect(before).toMatchObject(after);
+    expect([last_test?.ok, updated_at > before.updated_at, await works()]).toEqual([true, true, true]);
+    expect((await team.audit()).map(([event]) => event)).toContain('datasource.pool_rebuild');
+    expect(log.lines).toMatchObject([{ level: 'warn', fields: { datasource: 'declared' } }]);
+    expect(JSON.stringify(log.lines)).not.toContain('Passw0rd');
   });
 
   it('leaves a deleted name deleted, and a credential it cannot open alone', async () => {
     await boot('first-Passw0rd');
-    const other = await DatasourceBench.start(db, new MemoryTransientStore({ maxBytes: 1000 }), {
-      DATAPIPELINES_MASTER_KEY: KEY_TWO,
-    });
+    const said = new ListeningLogger();
+    const other = await process(said, { DATAPIPELINES_MASTER_KEY: KEY_TWO });
     await other.service.test(team.root, 'declared');
     const before = await bench.repository.credential(db.database, 'declared');
     await boot('another', other);
     expect(await bench.repository.credential(db.database, 'declared')).toEqual(before);
+    expect(said.lines).toMatchObject([
+      { level: 'error', fields: { datasource: 'declared', property: 'datapipelines.db.encryption-key' } },
+    ]);
     await other.stop();
     await bench.service.remove(team.root, 'declared');
     await boot('first-Passw0rd');

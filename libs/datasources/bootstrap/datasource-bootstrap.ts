@@ -89,8 +89,8 @@ export class DatasourceBootstrap implements OnApplicationBootstrap {
 
   async #apply(principal: Principal, entry: BootstrapEntry): Promise<void> {
     if (!(await this.repository.isTaken(this.db, entry.name))) {
-      await this.service.create(principal, entry.body);
-      await this.#grant(principal, entry);
+      // With its grants or not at all: a boot that ends between the two would leave it to nobody.
+      await this.service.create(principal, entry.body, await this.#sharedWith(entry));
     }
     const record = await this.repository.live(this.db, entry.name);
     // A deleted name stays deleted.
@@ -101,10 +101,15 @@ export class DatasourceBootstrap implements OnApplicationBootstrap {
       await this.declared.register(principal, record, entry.lake);
   }
 
-  async #grant(principal: Principal, { name, grants }: BootstrapEntry): Promise<void> {
-    for (const workspace of grants ?? (await this.grants.activeWorkspaces(this.db))) {
-      await this.service.grant(principal, name, workspace);
-    }
+  /** @throws BootstrapRefused for a workspace that is not there, or not active */
+  async #sharedWith({ name, grants }: BootstrapEntry): Promise<readonly string[]> {
+    const active = await this.grants.activeWorkspaces(this.db);
+    const unknown = grants?.find((workspace) => !active.includes(workspace));
+    if (unknown !== undefined)
+      throw new BootstrapRefused(
+        `The datasource ${name}: grants names ${unknown}, and no active workspace is called so.`,
+      );
+    return grants ?? active;
   }
 
   /** The stored credential is replaced only where it fails and the file's works. */

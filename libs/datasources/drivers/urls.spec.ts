@@ -172,44 +172,101 @@ describe('PostgreSQL URLs', () => {
 
 describe('file URLs', () => {
   it.each([
-    [sqliteDriver, 'jdbc:sqlite::memory:', []],
-    [sqliteDriver, 'jdbc:sqlite:/data/a%20b.db', ['/data/a b.db']],
-    [duckdb, 'jdbc:duckdb:', []],
-    [duckdb, 'jdbc:duckdb:/data/x.duckdb', ['/data/x.duckdb']],
-  ])('%# %s', (driver, url, files) => {
+    ['jdbc:sqlite::memory:', sqliteDriver, []],
+    ['jdbc:sqlite:/data/a%20b.db', sqliteDriver, ['/data/a b.db']],
+    ['jdbc:duckdb:', duckdb, []],
+    ['jdbc:duckdb:/data/x.duckdb', duckdb, ['/data/x.duckdb']],
+  ])('%s', (url, driver, files) => {
     const result = driver.configure(url, new Map());
     expect(result.ok && result.configured.files.map(({ path }) => path)).toEqual(files);
   });
 
   it.each([
-    [sqliteDriver, 'jdbc:sqlite:', 'path'],
-    [sqliteDriver, 'jdbc:sqlite:relative.db', 'path'],
-    [sqliteDriver, 'jdbc:sqlite:/data/../etc/passwd', 'path'],
-    [sqliteDriver, 'jdbc:sqlite:/data/x.db?mode=rw', 'parameters'],
-    [sqliteDriver, 'jdbc:sqlite:/data/x%00.db', 'control_character'],
-    [duckdb, 'jdbc:duckdb:md:cloud', 'path'],
-    [duckdb, 'jdbc:duckdb:/x;a=b', 'parameters'],
-    [duckdb, 'jdbc:duckdb:s3://bucket/x', 'path'],
-  ])('%# %s is refused: %s', (driver, url, reason) => {
+    ['jdbc:sqlite:', sqliteDriver, 'path'],
+    ['jdbc:sqlite:relative.db', sqliteDriver, 'path'],
+    ['jdbc:sqlite:/data/../etc/passwd', sqliteDriver, 'path'],
+    ['jdbc:sqlite:/data/x.db?mode=rw', sqliteDriver, 'parameters'],
+    ['jdbc:sqlite:/data/x%00.db', sqliteDriver, 'control_character'],
+    ['jdbc:duckdb:md:cloud', duckdb, 'path'],
+    ['jdbc:duckdb:/x;a=b', duckdb, 'parameters'],
+    ['jdbc:duckdb:s3://bucket/x', duckdb, 'path'],
+  ])('%s is refused', (url, driver, reason) => {
     expect(defects(driver, url)).toEqual([`jdbc_url_malformed ${reason}`]);
   });
+});
 
-  it('settings that would unlock the engine are refused', () => {
-    for (const key of [
-      'enable_external_access',
-      'lock_configuration',
-      'temp_directory',
-      'allowed_paths',
-      'session_init_sql_file',
-      'custom_user_agent',
-      'threads',
-    ]) {
-      expect(defects(duckdb, 'jdbc:duckdb:', { [key]: 'true' })).toEqual(['properties_invalid property_refused']);
-    }
-    expect(defects(sqliteDriver, 'jdbc:sqlite::memory:', { enable_load_extension: 'true', busy_timeout: '5' })).toEqual(
-      ['properties_invalid property_refused'],
-    );
-  });
+describe('what no datasource may set', () => {
+  /** Contract 06 §4, "refused at minimum", and what is refused everywhere. */
+  const LOCKS = [
+    ...['allow_unsigned_extensions', 'allow_community_extensions', 'autoinstall_known_extensions'],
+    ...['autoload_known_extensions', 'allow_persistent_secrets', 'enable_external_access', 'lock_configuration'],
+    ...['session_init_sql_file', 'custom_user_agent', 'temp_directory', 'extension_directory', 'home_directory'],
+    ...['allowed_paths', 'allowed_directories', 'memory_limit', 'max_memory', 'threads'],
+  ];
+  const POSTGRES = [
+    ...['socketFactory', 'socketFactoryArg', 'sslfactory', 'sslfactoryarg', 'sslhostnameverifier'],
+    ...['authenticationPluginClassName', 'sslkey', 'sslcert', 'sslpassword', 'sslpasswordcallback', 'loggerLevel'],
+    ...['loggerFile', 'jaasApplicationName', 'jaasLogin'],
+  ];
+  const MINIMUM: Partial<Record<Dialect, string[]>> = {
+    POSTGRES,
+    H2: [...POSTGRES, 'INIT'],
+    MYSQL: [
+      ...['allowLoadLocalInfile', 'allowLoadLocalInfileInPath', 'allowUrlInLocalInfile', 'autoDeserialize'],
+      ...['allowPublicKeyRetrieval', 'allowMultiQueries', 'sessionVariables', 'serverRSAPublicKeyFile'],
+      ...['queryInterceptors', 'exceptionInterceptors', 'loggerClass', 'socketFactoryClassName'],
+      ...['trustCertificateKeyStoreUrl', 'clientCertificateKeyStoreType', 'verifyServerCertificate'],
+    ],
+    MSSQL: [
+      ...['trustServerCertificate', 'trustStore', 'trustStoreType', 'keyStoreLocation', 'keyVaultProviderClientId'],
+      ...['clientCertificate', 'clientKey', 'socketFactoryClass', 'socketFactoryConstructorArg', 'accessToken'],
+      ...['accessTokenCallbackClass', 'integratedSecurity', 'authentication'],
+    ],
+    ORACLE: [
+      ...['oracle.net.tns_admin', 'oracle.net.wallet_location', 'javax.net.ssl.trustStore', 'javax.net.ssl.keyStore'],
+      ...['javax.net.debug', 'my.trustStoreType', 'my.keyStoreType'],
+    ],
+    DUCKDB: LOCKS,
+    SQLITE: ['enable_load_extension', 'limit_attached', 'temp_store_directory'],
+  };
+  const EVERYWHERE = [
+    ...['jdbcUrl', 'username', 'password', 'driverClassName', 'dataSourceClassName', 'dataSourceJNDI', 'poolName'],
+    ...['metricRegistry', 'metricsTrackerFactory', 'healthCheckRegistry', 'exceptionOverrideClassName'],
+    ...['connectionInitSql', 'readOnly', 'threadFactory', 'scheduledExecutor'],
+    ...['trustPassword', 'passwd', 'pwd', 'secret', 'clientSecret', 'clientkey', 'sslClientKey', 'user'],
+    ...['OAuthPvtKey', 'OAuthAccessToken', 'OAuthRefreshToken', 'Auth_AccessToken', 'apiKey', 'privateKey'],
+  ];
+  /** With the place of one parameter; file URLs take none. */
+  const WITH_PARAMETER: Partial<Record<Dialect, string>> = {
+    POSTGRES: 'jdbc:postgresql://h/d?KEY=x',
+    H2: 'jdbc:h2:pg://h/d?KEY=x',
+    MYSQL: 'jdbc:mysql://h/d?KEY=x',
+    MSSQL: 'jdbc:sqlserver://h;KEY=x',
+    ORACLE: 'jdbc:oracle:thin:@//h/s?KEY=x',
+  };
+  const PLAIN: Partial<Record<Dialect, string>> = { DUCKDB: 'jdbc:duckdb:', SQLITE: 'jdbc:sqlite::memory:' };
+
+  it.each(drivers.map((driver) => [driver.dialect, driver] as const))(
+    '%s: what opens a door, carries a secret or is the server’s own, in any case, beside the URL and in it',
+    (dialect, driver) => {
+      const inUrl = WITH_PARAMETER[dialect];
+      const plain = PLAIN[dialect] ?? inUrl?.replace(/[?;]KEY=x$/, '') ?? '';
+      expect(defects(driver, plain)).toEqual([]);
+      for (const name of [...(MINIMUM[dialect] ?? []), ...EVERYWHERE]) {
+        for (const key of [name, name.toUpperCase(), name.toLowerCase()]) {
+          // As refused, not as unknown: no other spelling is offered.
+          expect([key, defects(driver, plain, { [key]: 'x' })]).toEqual([key, ['properties_invalid property_refused']]);
+          if (inUrl === undefined) continue;
+          const [defect, ...more] = defects(driver, inUrl.replace('KEY', key));
+          expect([key, defect, more]).toEqual([
+            key,
+            expect.stringMatching(/^jdbc_url_malformed (?:property_refused|credential_in_url)$/),
+            [],
+          ]);
+        }
+      }
+    },
+  );
 });
 
 describe('hostile URLs', () => {

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { H2_JDBC } from '../drivers/h2/properties.js';
-import { MSSQL_JDBC } from '../drivers/mssql/properties.js';
-import { MYSQL_JDBC } from '../drivers/mysql/properties.js';
-import { ORACLE_JDBC } from '../drivers/oracle/properties.js';
-import { POSTGRES_JDBC } from '../drivers/postgres/properties.js';
 import { checkHikari, poolView } from './hikari.js';
-import { checkJdbcProperties, judgeProperty } from './jdbc-rules.js';
 import { editDistance, nearest } from './nearest.js';
 
 const hikari = (settings: Record<string, unknown>): string[] =>
@@ -95,44 +89,6 @@ describe('pool settings', () => {
     expect(hikari({ autoCommit: true, registerMbeans: 'false' })).toEqual([]);
     expect(checkHikari(new Map([['maxPoolSize', 5]]))[0]?.details).toMatchObject({ key: 'maxPoolSize' });
     expect(checkHikari(new Map([['minimumidle', 5]]))[0]?.details).toMatchObject({ suggestion: 'minimumIdle' });
-  });
-});
-
-describe('properties that would carry a secret', () => {
-  const dialects = Object.entries({ POSTGRES_JDBC, H2_JDBC, MYSQL_JDBC, MSSQL_JDBC, ORACLE_JDBC });
-  const names = [
-    'OAuthPvtKey',
-    'OAuthAccessToken',
-    'OAuthRefreshToken',
-    'Auth_AccessToken',
-    'apiKey',
-    'privateKey',
-    'secret',
-    'clientSecret',
-    'clientkey',
-    'sslClientKey',
-    'poolName',
-    'jdbcUrl',
-  ];
-
-  it.each(names)('%s is refused on every dialect, in any case, in the URL as well', (name) => {
-    for (const [dialect, rules] of dialects) {
-      for (const key of [name, name.toUpperCase(), name.toLowerCase()]) {
-        const failures = checkJdbcProperties(rules, new Map([[key, 'x']]), new Map());
-        // As refused, not as unknown: no other spelling is offered.
-        expect([dialect, failures.map(({ code, details }) => [code, details])]).toEqual([
-          dialect,
-          [['datasource.validation.properties_invalid', { key, reason: 'property_refused' }]],
-        ]);
-        expect([dialect, judgeProperty(rules, key, 'x')?.reason]).toEqual([dialect, 'property_refused']);
-      }
-    }
-  });
-
-  it.each(['password', 'trustPassword', 'passwd', 'pwd', 'user'])('%s belongs into the credential', (key) => {
-    for (const [dialect, rules] of dialects) {
-      expect([dialect, judgeProperty(rules, key, 'x')?.reason]).toEqual([dialect, 'credential_in_url']);
-    }
   });
 });
 
