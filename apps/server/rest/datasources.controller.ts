@@ -127,11 +127,11 @@ export class DatasourcesController {
   @Get(':name/grants')
   @Operation('datasource.grant')
   @Describe('List the workspaces that may use it.', {
-    answers: { 200: z.object({ grants: z.array(grant) }) },
+    answers: { 200: z.array(grant) },
     errors: ['datasource.not_found'],
   })
-  async grants(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
-    return { grants: await this.datasources.grants(caller, name) };
+  grants(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
+    return this.datasources.grants(caller, name);
   }
 
   @Post(':name/grants/:workspace')

@@ -3,12 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import pg from 'pg';
+
 import { MemoryTransientStore } from '#libs/transient';
 
 import { ListeningLogger } from '../../../test/fixtures/listening-logger.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/postgres.js';
 import { DatasourceBench, KEY_ONE, KEY_TWO, People } from '../datasources.fixture.js';
-import { NEVER } from '../drivers/driver.fixture.js';
+import { eventually, NEVER } from '../drivers/driver.fixture.js';
 import type { PostgresConnection } from '../drivers/postgres/connection.js';
 import { loginOf, PostgresBench } from '../drivers/postgres/postgres.fixture.js';
 import { readBootstrapFile } from './bootstrap-file.js';
@@ -197,10 +199,23 @@ ${more}`,
     expect((await bench.service.read(team.viewer, 'declared')).name).toBe('declared');
   });
 
-  it('two servers that start at once create it once, and both start', async () => {
+  it('two servers that start at once create it once, one after the other, and both start', async () => {
     declare('    grants: [team]');
     const second = await process(new ListeningLogger());
-    await Promise.all([boot('first-Passw0rd'), boot('first-Passw0rd', second)]);
+    const waiting = async (): Promise<boolean> => {
+      const rows = await db.database.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
+      return rows.length === 2;
+    };
+    // A third one is at work.
+    const third = new pg.Client({ connectionString: db.url });
+    await third.connect();
+    await third.query(`SELECT pg_advisory_lock(hashtext('penstock.bootstrap.datasources'))`);
+    const boots = Promise.all([boot('first-Passw0rd'), boot('first-Passw0rd', second)]);
+    const waited = await eventually(waiting);
+    const taken = await bench.repository.isTaken(db.database, 'declared');
+    await third.end();
+    expect([waited, taken]).toEqual([true, false]);
+    await boots;
     await second.stop();
     expect((await team.audit()).map(([event]) => event)).toEqual(['datasource.created', 'datasource.granted']);
   });
