@@ -80,7 +80,7 @@ export const AUDIT_EVENTS = {
   'datasource.deleted': datasourceActKeys,
   'datasource.granted': grantKeys,
   'datasource.revoked': grantKeys,
-  'datasource.pool_build': poolKeys,
+  'datasource.pool_build': [...poolKeys, 'execution_id', 'node_id'],
   'datasource.pool_rebuild': poolKeys,
   'datasource.connection_test': poolKeys,
   'datasource.key_rotation': poolKeys,

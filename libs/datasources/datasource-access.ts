@@ -9,7 +9,7 @@ import type { DatasourceRecord } from './datasource.js';
 import { DriverFailure } from './drivers/driver-failure.js';
 import type { Access, Lease } from './drivers/driver.js';
 import { DriverRegistry } from './drivers/registry.js';
-import { DatasourcePools } from './pool/datasource-pools.js';
+import { DatasourcePools, type LeaseCause } from './pool/datasource-pools.js';
 import { poolView, type PoolView } from './properties/hikari.js';
 
 /** Longest a reachability check waits for one datasource. */
@@ -76,24 +76,31 @@ export class DatasourceAccess {
   }
 
   /** @throws as `DatasourcePools.lease` */
-  lease(name: string, { signal, access }: { signal: AbortSignal; access: Access }): Promise<Lease> {
-    return this.pools.lease(name, access, signal);
+  lease(
+    name: string,
+    { signal, access, cause }: { signal: AbortSignal; access: Access; cause?: LeaseCause },
+  ): Promise<Lease> {
+    return this.pools.lease(name, access, signal, cause);
   }
 
   /** Those that cannot be reached, all asked at once; `reason` is a driver code or one of our words, never driver text. */
-  async checkReachable(names: readonly string[], signal: AbortSignal): Promise<{ name: string; reason: string }[]> {
+  async checkReachable(
+    names: readonly string[],
+    signal: AbortSignal,
+    cause?: LeaseCause,
+  ): Promise<{ name: string; reason: string }[]> {
     const checked = await Promise.all(
-      [...new Set(names)].map(async (name) => ({ name, reason: await this.#unreachable(name, signal) })),
+      [...new Set(names)].map(async (name) => ({ name, reason: await this.#unreachable(name, signal, cause) })),
     );
     return checked.flatMap(({ name, reason }) => (reason === undefined ? [] : [{ name, reason }]));
   }
 
-  async #unreachable(name: string, signal: AbortSignal): Promise<string | undefined> {
+  async #unreachable(name: string, signal: AbortSignal, cause: LeaseCause | undefined): Promise<string | undefined> {
     // A connection at work, or at rest for a moment only, answers the question without another round trip.
     if (this.pools.provenLately(name)) return undefined;
     const patience = AbortSignal.timeout(CHECK_MS);
     try {
-      const lease = await this.pools.lease(name, 'read', AbortSignal.any([signal, patience]));
+      const lease = await this.pools.lease(name, 'read', AbortSignal.any([signal, patience]), cause);
       await lease.release();
       return undefined;
     } catch (error) {

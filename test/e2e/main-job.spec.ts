@@ -333,6 +333,13 @@ describeWithProgram('redis-server', 'the main job, from outside', (redis) => {
       for (const outcome of ['started', 'completed']) {
         expect(served.some((details) => details.includes(`"outcome": "${outcome}"`))).toBe(true);
       }
+      // Why the server went to somebody's database: the run that asked for it (contract 06 §5).
+      const { rows: built } = await client.query<{ named: boolean }>(
+        `SELECT EXISTS (SELECT 1 FROM pipeline_executions e WHERE e.execution_id::text = details_json ->> 'execution_id') AS named
+           FROM audit_log WHERE event = 'datasource.pool_build' AND details_json ? 'execution_id'`,
+      );
+      expect(built).not.toEqual([]);
+      expect(built.every(({ named }) => named)).toBe(true);
       const secret = new URL(source.url).password;
       expect(
         rows.filter(

@@ -84,6 +84,20 @@ describe('pools that follow their rows, on two processes', () => {
     ]);
   });
 
+  it('the trail names the run and the node that a pool was built for', async () => {
+    await here.service.create(team.admin, body('first-Passw0rd'));
+    await here.service.create(team.admin, body('first-Passw0rd', { name: 'other' }));
+    await here.access.checkReachable(['pg'], NEVER, { executionId: 'e1' });
+    const cause = { executionId: 'e1', nodeId: 'read' };
+    for (const name of ['pg', 'other'])
+      await (await here.access.lease(name, { signal: NEVER, access: 'read', cause })).release();
+    const built = (await team.audit()).filter(([event]) => event === 'datasource.pool_build');
+    expect(built.map(([, { datasource, execution_id, node_id }]) => [datasource, execution_id, node_id])).toEqual([
+      ['pg', 'e1', undefined],
+      ['other', 'e1', 'read'],
+    ]);
+  });
+
   it('a rotated password is in force at once, here and on the other process; what runs is not cut', async () => {
     await here.service.create(team.admin, body('first-Passw0rd'));
     const busy = await there.access.lease('pg', { signal: NEVER, access: 'read' });

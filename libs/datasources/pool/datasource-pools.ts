@@ -17,6 +17,13 @@ import { hardClosedCounter } from './pool-metrics.js';
 import { PooledLease } from './pooled-lease.js';
 import type { Scrubber } from './scrubber.js';
 
+/** The run, and the node of it, for which a connection is wanted; told where a pool is built for them. */
+export interface LeaseCause {
+  executionId: string;
+  /** Absent before the first node. */
+  nodeId?: string;
+}
+
 interface BuiltPool {
   pool: LeasePool;
   record: DatasourceRecord;
@@ -70,12 +77,12 @@ export class DatasourcePools implements OnApplicationShutdown {
    * `pipeline.node.datasource_connection_failed` (pool exhausted), DriverFailure, or `datasource.lease_in_transaction`
    * where the caller holds a metadata transaction: it would wait on a stranger's database while it locks rows.
    */
-  async lease(name: string, access: Access, signal: AbortSignal): Promise<PooledLease> {
+  async lease(name: string, access: Access, signal: AbortSignal, cause?: LeaseCause): Promise<PooledLease> {
     if (this.db.isInTransaction())
       throw new PenstockError('datasource.lease_in_transaction', { details: { datasource: name } });
     for (let attempt = 0; attempt < MAX_REBUILDS; attempt += 1) {
       if (signal.aborted) throw cancelled(signal);
-      const entry = this.#entry(name);
+      const entry = this.#entry(name, cause);
       const { pool, record, scrubber } = await entry.built;
       // Built from a row that has changed since: not admitted.
       if (this.#entries.get(name) !== entry) continue;
@@ -151,10 +158,10 @@ export class DatasourcePools implements OnApplicationShutdown {
   }
 
   /** A burst builds one pool; a failed build is not kept. */
-  #entry(name: string): Entry {
+  #entry(name: string, cause: LeaseCause | undefined): Entry {
     const present = this.#entries.get(name);
     if (present) return present;
-    const entry: Entry = { built: this.#build(name), updatedAt: undefined, pool: undefined };
+    const entry: Entry = { built: this.#build(name, cause), updatedAt: undefined, pool: undefined };
     this.#entries.set(name, entry);
     entry.built.then(
       ({ pool, record }) => {
@@ -168,10 +175,15 @@ export class DatasourcePools implements OnApplicationShutdown {
     return entry;
   }
 
-  async #build(name: string): Promise<BuiltPool> {
+  async #build(name: string, cause: LeaseCause | undefined): Promise<BuiltPool> {
     const record = await this.repository.live(this.db, name);
     if (!record) throw new PenstockError('pipeline.node.datasource_not_found', { details: { datasource: name } });
     const actor = { correlationId: newId() };
+    const facts = {
+      datasource: name,
+      ...(cause ? { execution_id: cause.executionId } : {}),
+      ...(cause?.nodeId === undefined ? {} : { node_id: cause.nodeId }),
+    };
     try {
       const { source, scrubber, defaults, keyVersion } = await this.sources.sourceOf(record);
       const limits = limitsOf(poolView(record.properties.hikari, defaults));
@@ -182,14 +194,10 @@ export class DatasourcePools implements OnApplicationShutdown {
           this.#log.warn('datasource.pool_hard_closed', { datasource: name, connections });
         },
       });
-      await this.observer.observe(actor, 'datasource.pool_build', {
-        datasource: name,
-        ok: true,
-        key_version: keyVersion,
-      });
+      await this.observer.observe(actor, 'datasource.pool_build', { ...facts, ok: true, key_version: keyVersion });
       return { pool, record, scrubber };
     } catch (error) {
-      await this.observer.observe(actor, 'datasource.pool_build', { datasource: name, ok: false });
+      await this.observer.observe(actor, 'datasource.pool_build', { ...facts, ok: false });
       if (!(error instanceof CredentialUndecryptable)) throw error;
       this.#log.error('A credential cannot be decrypted.', {
         datasource: name,

@@ -66,7 +66,7 @@ export class ExecutionRun implements HostedRun {
     try {
       staging = await this.#openStaging();
       const sources = new LaunchSources(services.datasources, plan.pipeline.workspaceId, plan.sources);
-      await refuseUnreachable(services.datasources, sources.names, latch.signal);
+      await refuseUnreachable(services.datasources, sources.names, latch.signal, this.executionId);
       await this.#runNodes({ staging, result, sources });
     } catch (error) {
       this.#fail(error);

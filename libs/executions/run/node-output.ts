@@ -1,6 +1,6 @@
 import type { Cursor, DatasourceAccess, Lease } from '#libs/datasources';
 import { isPenstockError, PenstockError } from '#libs/kernel';
-import { isSqlNode, type WorkNode } from '#libs/pipelines';
+import { isSqlNode } from '#libs/pipelines';
 import { deliverToParent } from '../family/deliver-to-parent.js';
 import { batchBytes } from '../staging/batch-bytes.js';
 import { stageRows } from '../staging/staged-table.js';
@@ -34,14 +34,20 @@ export class NodeOutputs {
     if (output?.target !== 'datasource') return this.#deliver(task, drain, budget, warnings);
     enter(task, budget, 'connect', 'waiting_output');
     await refuseReadonly(this.datasources, output.datasource, task.scope.workspaceId);
-    const lease = await this.#target(task.node, output.datasource, budget, leases);
+    const lease = await this.#target(task, output.datasource, budget, leases);
     const target = { table: output.table, mode: output.mode, batchRows: this.settings.writebackBatchRows };
     return writeBack(task, drain, lease, target, budget);
   }
 
-  async #target(node: WorkNode, datasource: string, { signal }: NodeBudget, leases: LeaseHolder): Promise<Lease> {
+  async #target(
+    { node, scope }: NodeTask,
+    datasource: string,
+    { signal }: NodeBudget,
+    leases: LeaseHolder,
+  ): Promise<Lease> {
+    const cause = { executionId: scope.executionId, nodeId: node.id };
     try {
-      return await leases.hold(this.datasources.lease(datasource, { signal, access: 'write' }));
+      return await leases.hold(this.datasources.lease(datasource, { signal, access: 'write', cause }));
     } catch (error) {
       throw isSqlNode(node) || !isExhausted(error) ? error : heldByChild(datasource, error);
     }

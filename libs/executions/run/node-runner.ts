@@ -123,7 +123,8 @@ export class NodeRunner {
     enter(task, budget, 'connect', 'connecting');
     if (node.type !== 'DQL') await refuseReadonly(this.datasources, node.source, scope.workspaceId);
     const access = node.type === 'DQL' ? 'read' : 'write';
-    const lease = await leases.hold(this.datasources.lease(node.source, { signal, access }));
+    const cause = { executionId: scope.executionId, nodeId: node.id };
+    const lease = await leases.hold(this.datasources.lease(node.source, { signal, access, cause }));
     enter(task, budget, 'execute', 'executing');
     if (node.type !== 'DQL') {
       const changed = await budget.statement(() => lease.execute(statement, { signal, backstopMs: budget.backstopMs }));

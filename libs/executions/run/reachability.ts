@@ -9,9 +9,10 @@ export async function refuseUnreachable(
   datasources: Pick<DatasourceAccess, 'checkReachable'>,
   visible: readonly string[],
   signal: AbortSignal,
+  executionId: string,
 ): Promise<void> {
   if (visible.length === 0) return;
-  const down = await datasources.checkReachable(visible, signal);
+  const down = await datasources.checkReachable(visible, signal, { executionId });
   if (down.length === 0) return;
   const list = down.map(({ name }) => `"${name}"`).join(', ');
   throw new PenstockError('pipeline.execution.datasource_unreachable', {
