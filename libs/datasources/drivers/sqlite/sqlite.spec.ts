@@ -37,8 +37,18 @@ describe('SQLite in a child process', () => {
   });
 
   afterAll(() => {
+    resting?.destroy();
     rmSync(folder, { recursive: true });
   });
+
+  let resting: SqliteConnection | undefined;
+
+  /** One that reads and comes to no harm: a process serves many statements. */
+  async function reading(): Promise<SqliteConnection> {
+    if (!resting?.usable)
+      resting = await SqliteConnection.open({ file, access: 'read', busyTimeoutMs: 200, recover: true }, NEVER);
+    return resting;
+  }
 
   async function open(access: Access = 'read', path = file): Promise<SqliteConnection> {
     const connection = await SqliteConnection.open({ file: path, access, busyTimeoutMs: 200, recover: true }, NEVER);
@@ -47,7 +57,7 @@ describe('SQLite in a child process', () => {
   }
 
   it('values arrive exactly: int64, bytes, unicode, the empty text and NULL', async () => {
-    const { columns, rows } = await rowsOf(await open(), 'SELECT * FROM kinds');
+    const { columns, rows } = await rowsOf(await reading(), 'SELECT * FROM kinds');
     expect(columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
       'i INTEGER',
       'b BIGINTEGER',
@@ -68,7 +78,7 @@ describe('SQLite in a child process', () => {
 
   it('an expression takes the storage class of its first value, and STRING when it has none', async () => {
     const { columns, rows } = await rowsOf(
-      await open(),
+      await reading(),
       `SELECT count(*) AS c, avg(r) AS a, upper('x') AS u, NULL AS void, x'01' || x'02' AS j, CAST(x'03' AS BLOB) AS y FROM kinds`,
     );
     expect(columns.map(({ type }) => type)).toEqual(['BIGINTEGER', 'DECIMAL', 'STRING', 'STRING', 'STRING', 'BINARY']);
@@ -78,8 +88,8 @@ describe('SQLite in a child process', () => {
   it('the first value of an expression is looked for through leading NULLs, within 1,000 rows', async () => {
     const series = (last: number): string =>
       `WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < ${last}) SELECT CASE WHEN i > ${last - 1} THEN i END AS v FROM s`;
-    expect((await rowsOf(await open(), series(900))).columns[0]?.type).toBe('BIGINTEGER');
-    const late = await rowsOf(await open(), series(1200));
+    expect((await rowsOf(await reading(), series(900))).columns[0]?.type).toBe('BIGINTEGER');
+    const late = await rowsOf(await reading(), series(1200));
     expect(late.columns[0]?.type).toBe('STRING');
     expect(late.rows.at(-1)).toBe('["1200"]');
   });
@@ -89,17 +99,19 @@ describe('SQLite in a child process', () => {
     await writer.own(`CREATE TABLE loose AS SELECT 1 AS x WHERE 0`, NEVER);
     await writer.own(`CREATE TABLE odd (i INTEGER, y BLOB)`, NEVER);
     await writer.own(`INSERT INTO odd VALUES (1, x'00'), (2147483648, x'00')`, NEVER);
-    await expect(rowsOf(await open(), 'SELECT i FROM odd')).rejects.toMatchObject({
+    await expect(rowsOf(await reading(), 'SELECT i FROM odd')).rejects.toMatchObject({
       code: 'pipeline.staging.value_overflow',
       details: { column: 'i', row: 2 },
     });
     await writer.own(`INSERT INTO odd VALUES ('words', 'text')`, NEVER);
-    await expect(rowsOf(await open(), 'SELECT y FROM odd')).rejects.toMatchObject({ details: { column: 'y', row: 3 } });
-    expect((await rowsOf(await open(), 'SELECT CAST(i AS TEXT) AS t FROM odd')).rows).toContain('["words"]');
+    await expect(rowsOf(await reading(), 'SELECT y FROM odd')).rejects.toMatchObject({
+      details: { column: 'y', row: 3 },
+    });
+    expect((await rowsOf(await reading(), 'SELECT CAST(i AS TEXT) AS t FROM odd')).rows).toContain('["words"]');
   });
 
   it('values are bound, and an int64 bind is exact', async () => {
-    const { rows } = await rowsOf(await open(), 'SELECT ? + 1, ?, ?, ?', [
+    const { rows } = await rowsOf(await reading(), 'SELECT ? + 1, ?, ?, ?', [
       9007199254740993n,
       'x',
       Buffer.from([1]),
@@ -183,7 +195,7 @@ describe('SQLite in a child process', () => {
       'BEGIN',
       'VACUUM',
     ]) {
-      await expect(rowsOf(await open(), sql)).rejects.toMatchObject({ name: 'DriverFailure' });
+      await expect(rowsOf(await reading(), sql)).rejects.toMatchObject({ name: 'DriverFailure' });
     }
     const writer = await open('write');
     for (const sql of [
@@ -201,18 +213,20 @@ describe('SQLite in a child process', () => {
   });
 
   it('full-text tables can be read: what they ask the engine themselves is let through', async () => {
-    expect((await rowsOf(await open(), `SELECT body FROM notes WHERE notes MATCH 'needle'`)).rows).toEqual([
+    expect((await rowsOf(await reading(), `SELECT body FROM notes WHERE notes MATCH 'needle'`)).rows).toEqual([
       '["a needle in the hay"]',
     ]);
   });
 
   it('a second statement is refused: SQLite itself would silently drop it', async () => {
-    await expect(rowsOf(await open(), 'SELECT 1; SELECT 2')).rejects.toMatchObject({ reason: 'multiple_statements' });
+    await expect(rowsOf(await reading(), 'SELECT 1; SELECT 2')).rejects.toMatchObject({
+      reason: 'multiple_statements',
+    });
     const writer = await open('write');
     await expect(
       writer.execute({ sql: 'INSERT INTO numbers VALUES (1); DROP TABLE numbers', values: [] }, { signal: NEVER }),
     ).rejects.toMatchObject({ reason: 'multiple_statements' });
-    expect(await cellOf(await open(), `SELECT ';' AS v; -- done`)).toBe('";"');
+    expect(await cellOf(await reading(), `SELECT ';' AS v; -- done`)).toBe('";"');
   });
 
   it('DML is counted and committed, DDL counts nothing', async () => {
@@ -220,7 +234,7 @@ describe('SQLite in a child process', () => {
     const run = (sql: string): Promise<number> => writer.execute({ sql, values: [] }, { signal: NEVER });
     expect(await run('INSERT INTO numbers VALUES (1), (2), (3)')).toBe(3);
     expect(await run('UPDATE numbers SET n = n + 10 WHERE n > 1')).toBe(2);
-    expect(await cellOf(await open(), 'SELECT sum(twice) FROM doubled')).toBe('"52"');
+    expect(await cellOf(await reading(), 'SELECT sum(twice) FROM doubled')).toBe('"52"');
     expect(await run('CREATE TABLE brand_new (a)')).toBe(0);
     await expect(run('INSERT INTO nowhere VALUES (1)')).rejects.toMatchObject({ kind: 'missing_table' });
     await expect(run('INSERT INTO numbers VALUES (1)')).rejects.toMatchObject({ driverCode: 'SQLITE_CONSTRAINT' });
@@ -238,13 +252,13 @@ describe('SQLite in a child process', () => {
     const batch = (await source.next(NEVER))!;
     await source.close();
     const writer = await open('write');
-    const count = async (): Promise<string> => await cellOf(await open(), 'SELECT count(*) FROM written');
+    const count = async (): Promise<string> => await cellOf(await reading(), 'SELECT count(*) FROM written');
 
     const first = await writer.beginWrite(target, { signal: NEVER });
     await first.write(batch);
     expect(await count()).toBe('"0"');
     await first.commit();
-    expect((await rowsOf(await open(), 'SELECT a, b FROM written')).rows).toEqual([
+    expect((await rowsOf(await reading(), 'SELECT a, b FROM written')).rows).toEqual([
       '[2147483647,"Zażółć 🐘"]',
       '[-2147483648,""]',
       '[null,null]',
@@ -261,7 +275,7 @@ describe('SQLite in a child process', () => {
 
   it('a writer killed in mid-transaction leaves nothing behind, and readers go on at once', async () => {
     const writer = await open('write');
-    const before = await cellOf(await open(), 'SELECT count(*) FROM written');
+    const before = await cellOf(await reading(), 'SELECT count(*) FROM written');
     const abort = new AbortController();
     const columns = [{ name: 'a', type: 'INTEGER' }] as const;
     const write = await writer.beginWrite(
@@ -275,12 +289,13 @@ describe('SQLite in a child process', () => {
       NEVER,
     );
     writer.destroy();
-    expect(await cellOf(await open(), 'SELECT count(*) FROM written')).toBe(before);
+    for (const reader of [await open(), await reading()])
+      expect(await cellOf(reader, 'SELECT count(*) FROM written')).toBe(before);
   });
 
   describe('COMMIT', () => {
     const columns = [{ name: 'a', type: 'INTEGER' }] as const;
-    const count = async (): Promise<string> => await cellOf(await open(), 'SELECT count(*) FROM written');
+    const count = async (): Promise<string> => await cellOf(await reading(), 'SELECT count(*) FROM written');
     const written = async (signal: AbortSignal = NEVER): Promise<[SqliteConnection, TableWriter]> => {
       const connection = await open('write');
       const writer = await connection.beginWrite(
