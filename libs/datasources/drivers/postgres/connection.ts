@@ -13,7 +13,7 @@ import type { Canceller } from './canceller.js';
 import { openPostgresCursor } from './cursor.js';
 import { exchange, exchangeWithoutRows, type ExchangeResult } from './exchange.js';
 import { bind, execute, parse, query, SYNC, TERMINATE } from './messages.js';
-import { endRead } from './read-end.js';
+import { endRead, readEnding, type ReadEnding } from './read-end.js';
 import { PostgresTableWriter } from './table-writer.js';
 import type { TypeNames } from './type-names.js';
 import { wireValue } from './wire-value.js';
@@ -25,6 +25,7 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
   readonly types: TypeNames;
   /** What a session of this server begins with. */
   #settings = '';
+  #readEnding: ReadEnding | undefined;
   /** Exchanges begun when the session was last put back to its first state. */
   #cleanSince = -1;
 
@@ -37,6 +38,7 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
   /** Before the first statement. */
   async setUp(): Promise<void> {
     this.#settings = await setSession((sql) => this.control(sql));
+    this.#readEnding = undefined;
   }
 
   openCursor(statement: BoundStatement, options: ReadOptions): Promise<Cursor> {
@@ -65,8 +67,13 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
   }
 
   /** Leaves the session as the next lease wants it, so that giving the connection back costs no exchange of its own. */
-  async endRead(): Promise<void> {
-    if (await endRead(this.wire, this.#scrub)) this.#cleanSince = this.wire.exchanges;
+  get readEnding(): ReadEnding {
+    this.#readEnding ??= readEnding(this.#scrub);
+    return this.#readEnding;
+  }
+
+  async endRead(sent = false): Promise<void> {
+    if (await endRead(this.wire, this.readEnding, sent)) this.#cleanSince = this.wire.exchanges;
   }
 
   get #scrub(): string[] {

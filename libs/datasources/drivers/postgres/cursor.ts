@@ -7,6 +7,7 @@ import { describeResult, type ResultColumn } from './columns.js';
 import type { PostgresConnection } from './connection.js';
 import { exchange } from './exchange.js';
 import { bind, DESCRIBE_STATEMENT, execute, failureOf, FLUSH, MESSAGE, parse, query, SYNC } from './messages.js';
+import type { ReadEnding } from './read-end.js';
 import { constants, ReadOpening } from './read-opening.js';
 import type { ReadShape } from './read-shapes.js';
 import { RowBatch } from './row-batch.js';
@@ -50,24 +51,30 @@ async function openDescribed(
     );
   }
   const columns = fields.map((field) => describeResult(field, connection.types));
-  connection.types.shapes.keep(statement.sql, { fields, columns });
-  const cursor = new PostgresCursor(connection, columns, fetchSize);
+  const shape: ReadShape = { fields, columns, isShort: false };
+  connection.types.shapes.keep(statement.sql, shape);
+  const cursor = new PostgresCursor(connection, columns, fetchSize, { ...READING, shape });
   // Reading the type names took the unnamed statement's place, so it is parsed again.
   const again = unnamed.length > 0 ? [parse(statement.sql)] : [];
   cursor.start([...again, binding(statement, columns)]);
   return cursor;
 }
 
-/** Undefined when the columns have changed: the transaction is put aside, and the session ready for another. */
+/**
+ * The end of what was short the last time is asked for with the read: one exchange in all. Undefined when the columns have
+ * changed: the transaction is put aside, and the session ready for another.
+ */
 async function openKnown(
   connection: PostgresConnection,
   statement: BoundStatement,
-  { fields, columns }: ReadShape,
+  shape: ReadShape,
   { fetchSize, signal, backstopMs }: ReadOptions,
 ): Promise<Cursor | undefined> {
+  const { fields, columns } = shape;
   const ahead = beginning(backstopMs);
-  const opening = new ReadOpening(connection.wire, ahead.length, fields);
-  const cursor = new PostgresCursor(connection, columns, fetchSize, { fetchesAtOnce: 2, opening });
+  const ending = shape.isShort ? connection.readEnding : undefined;
+  const opening = new ReadOpening(connection.wire, ahead.length, fields, ending?.readies);
+  const cursor = new PostgresCursor(connection, columns, fetchSize, { ...READING, opening, shape, ending });
   cursor.start([...constants(ahead), parse(statement.sql), DESCRIBE_STATEMENT, binding(statement, columns)]);
   if (await connection.stoppable(opening.asExpected, signal)) return cursor;
   connection.types.shapes.forget(statement.sql);
@@ -91,8 +98,11 @@ export interface CursorHost {
   readonly wire: PostgresWire;
   stoppable<T>(work: Promise<T>, signal: AbortSignal): Promise<T>;
   abandon(work: Promise<unknown>): Promise<void>;
-  /** Ends the transaction around a read behind its last row; rejects when the server rolled it back. */
-  endRead(): Promise<void>;
+  /**
+   * Ends the transaction around a read behind its last row, or hears of the end that was `sent` with it; rejects when the
+   * server rolled it back.
+   */
+  endRead(sent: boolean): Promise<void>;
   destroy(): void;
 }
 
@@ -105,6 +115,10 @@ export interface ReadProtocol {
   fetchesAtOnce: number;
   /** Of a statement whose columns were not asked for: it is answered before the rows. */
   opening?: ReadOpening;
+  /** Told whether the read was short. */
+  shape?: ReadShape;
+  /** Sent with the read, which is then not fetched in slices: should it be long, its rows wait in the network. */
+  ending?: ReadEnding | undefined;
 }
 
 const READING: ReadProtocol = { fetchesAtOnce: 2 };
@@ -131,8 +145,13 @@ export class PostgresCursor implements Cursor, MessageConsumer {
   /** With the consumer. */
   #lent: RowBatch | undefined;
   readonly #spare: RowBatch[] = [];
+  #isFirstSlice = true;
   /** Rows of the slice under way that went into batches before the one being filled. */
   #givenOfSlice = 0;
+  /** Rows the batch being filled may take. */
+  #room = 0;
+  /** ReadyForQuery to come behind a failure. */
+  #readies = 1;
   /** The cursor was closed: what still comes is let go. */
   #discarding = false;
   #slice = deferred<void>();
@@ -151,7 +170,9 @@ export class PostgresCursor implements Cursor, MessageConsumer {
   }
 
   start(binding: readonly Buffer[]): void {
-    this.#connection.wire.exchange([...binding, execute(this.#sliceRows), FLUSH], this);
+    const { ending } = this.#protocol;
+    const fetch = ending ? [execute(0), ending.bytes] : [execute(this.#sliceRows), FLUSH];
+    this.#connection.wire.exchange([...binding, ...fetch], this);
   }
 
   async next(signal: AbortSignal): Promise<ColumnBatch | null> {
@@ -185,13 +206,13 @@ export class PostgresCursor implements Cursor, MessageConsumer {
   message(type: number, buffer: Buffer, start: number, end: number): void {
     try {
       if (this.#protocol.opening?.takes(type, buffer, start, end)) return;
-      if (type === MESSAGE.dataRow) this.#row(buffer, start, end);
+      if (this.#failure) this.#behindFailure(type, this.#failure);
+      else if (type === MESSAGE.dataRow) this.#row(buffer, start, end);
       else if (type === MESSAGE.portalSuspended) this.#fetched(() => this.#sliceDone('paused'));
       // A fetch behind the last row is answered with the end again.
       else if (type === MESSAGE.commandComplete || type === MESSAGE.emptyQuery)
         this.#fetched(() => this.#lastSliceDone());
       else if (type === MESSAGE.error) this.#failing(failureOf(buffer.subarray(start, end)));
-      else if (type === MESSAGE.readyForQuery && this.#failure) this.closed(this.#failure);
     } catch (error) {
       this.#failure =
         error instanceof DriverFailure ? error : new DriverFailure('other', String(error), { cause: error });
@@ -217,13 +238,17 @@ export class PostgresCursor implements Cursor, MessageConsumer {
         this.columns,
         this.#results.map(({ read }) => read),
       );
-    return batch.begin(this.#sliceRows - this.#givenOfSlice);
+    const asked = this.#sliceRows - this.#givenOfSlice;
+    this.#room = this.#protocol.ending && asked <= 0 ? this.#fetchSize : asked;
+    return batch.begin(this.#room);
   }
 
   #row(buffer: Buffer, start: number, end: number): void {
     if (this.#discarding) return;
     this.#batch.add(buffer, start, end);
-    if (this.#batch.bytes < BATCH_BYTES || this.#givenOfSlice + this.#batch.rows === this.#sliceRows) return;
+    const isFull = this.#batch.rows === this.#room;
+    // The last row of a slice: its end comes next.
+    if (isFull ? !this.#protocol.ending : this.#batch.bytes < BATCH_BYTES) return;
     this.#connection.wire.pause();
     this.#give();
     this.#batch = this.#nextBatch();
@@ -246,6 +271,7 @@ export class PostgresCursor implements Cursor, MessageConsumer {
     this.#unanswered = Math.min(Math.floor(wanted / rows), this.#protocol.fetchesAtOnce);
     this.#sliceRows = rows * this.#unanswered;
     this.#givenOfSlice = 0;
+    this.#isFirstSlice = false;
     this.#batch = this.#nextBatch();
     this.#state = 'reading';
     const fetches = new Array<Buffer>(this.#unanswered).fill(execute(rows));
@@ -276,8 +302,10 @@ export class PostgresCursor implements Cursor, MessageConsumer {
 
   /** The end of the transaction goes out at once; only its answer makes the end a clean one. */
   #lastSliceDone(): void {
+    const { shape, ending } = this.#protocol;
+    if (shape) shape.isShort = this.#isFirstSlice && this.#givenOfSlice + this.#batch.rows < FIRST_ROWS;
     this.#connection.wire.release(this);
-    this.#finish = this.#connection.endRead().then(() => {
+    this.#finish = this.#connection.endRead(ending !== undefined).then(() => {
       this.#state = 'over';
     });
     this.#finish.catch(nothing);
@@ -285,9 +313,18 @@ export class PostgresCursor implements Cursor, MessageConsumer {
   }
 
   #failing(failure: DriverFailure): void {
-    this.#failure ??= failure;
+    this.#failure = failure;
     this.#state = 'failing';
-    this.#connection.wire.write([SYNC]);
+    const { ending } = this.#protocol;
+    if (ending) this.#readies = ending.readies;
+    else this.#connection.wire.write([SYNC]);
+  }
+
+  /** Told once the server has answered everything, so the connection is in step again. */
+  #behindFailure(type: number, failure: DriverFailure): void {
+    if (type !== MESSAGE.readyForQuery) return;
+    this.#readies -= 1;
+    if (this.#readies === 0) this.closed(failure);
   }
 }
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
-import { NEVER, rowsOf } from '../driver.fixture.js';
+import { collect, eventually, NEVER, rowsOf } from '../driver.fixture.js';
 import type { PostgresConnection } from './connection.js';
 import { MESSAGE } from './messages.js';
 import { PostgresBench } from './postgres.fixture.js';
-import { endRead } from './read-end.js';
+import { endRead, readEnding } from './read-end.js';
 import type { MessageConsumer, PostgresWire } from './wire.js';
 
 describe('reading with a statement again', () => {
@@ -26,13 +26,13 @@ describe('reading with a statement again', () => {
     return [await work(), connection.wire.exchanges - before];
   };
 
-  it('asks for the columns once; later opening, rows and the end are two exchanges, and going back costs none', async () => {
+  it('asks for the columns once; what was short then is opened, read and ended by one exchange, and going back costs none', async () => {
     const sql = 'SELECT id, label FROM things ORDER BY id';
     const [first, whileNew] = await exchanges(() => rowsOf(connection, sql));
     const [second, whileKnown] = await exchanges(() => rowsOf(connection, sql));
     expect(second).toEqual(first);
     expect(second.rows).toEqual(['[1,"a"]', '[2,null]']);
-    expect([whileNew, whileKnown]).toEqual([3, 2]);
+    expect([whileNew, whileKnown]).toEqual([3, 1]);
     expect(await exchanges(() => connection.reset())).toEqual([true, 0]);
   });
 
@@ -115,6 +115,130 @@ describe('reading with a statement again', () => {
   });
 });
 
+describe('a read that was short the last time, and goes out with its own end', () => {
+  let bench: PostgresBench;
+  let owner: PostgresConnection;
+  let connection: PostgresConnection;
+
+  beforeAll(async () => {
+    bench = await PostgresBench.create();
+    owner = await bench.connect();
+    await owner.control('CREATE TABLE amounts (rows int, width int, fails_at int, sleeps_at int)');
+  });
+
+  afterAll(() => bench.close());
+
+  interface Amounts {
+    rows: number;
+    width?: number;
+    failsAt?: number;
+    sleepsAt?: number;
+  }
+
+  const set = ({ rows, width = 1, failsAt = 0, sleepsAt = 0 }: Amounts) =>
+    owner.control(`DELETE FROM amounts; INSERT INTO amounts VALUES (${rows}, ${width}, ${failsAt}, ${sleepsAt})`);
+
+  const SQL = `SELECT i, repeat('x', width) AS text, 1 / (CASE WHEN i = fails_at THEN 0 ELSE 1 END) AS one,
+                      pg_sleep(CASE WHEN i = sleeps_at THEN 600 ELSE 0 END)::text AS slept
+                 FROM amounts, generate_series(1, rows) i`;
+
+  /** The same statement, read when it gave two rows, and now of other amounts. */
+  const opened = async (amounts: Amounts, signal = NEVER, fetchSize = 1000) => {
+    connection = await bench.connect();
+    await set({ rows: 2 });
+    for (let time = 0; time < 2; time++) await rowsOf(connection, SQL);
+    await set(amounts);
+    return connection.openCursor({ sql: SQL, values: [] }, { fetchSize, signal });
+  };
+
+  const numbered = (rows: number) => Array.from({ length: rows }, (_, at) => at + 1);
+
+  it.each([0, 1, 127, 128, 129, 1128, 1129, 20_000])('gives all of %i rows, each once and in order', async (rows) => {
+    const before = await collect(await opened({ rows }));
+    expect(before.rows.map((row) => Number(row.slice(1).split(',')[0]))).toEqual(numbered(rows));
+    expect(await connection.reset()).toBe(true);
+    const again = connection.wire.exchanges;
+    expect((await rowsOf(connection, SQL)).rows).toEqual(before.rows);
+    expect(connection.wire.exchanges - again === 1).toBe(rows < 128);
+  });
+
+  it('holds the server back when it has become long and wide, and nobody takes the rows', async () => {
+    const cursor = await opened({ rows: 4000, width: 500_000 });
+    await cursor.next(NEVER);
+    const before = process.memoryUsage().rss;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+    await cursor.close();
+    expect(await bench.running(owner)).toEqual([]);
+    expect(connection.usable).toBe(false);
+  });
+
+  it.each([1, 100, 500])(
+    'tells an error at row %i behind the rows before it, and is no end of them',
+    async (failsAt) => {
+      const cursor = await opened({ rows: 600, failsAt });
+      await expect(collect(cursor)).rejects.toMatchObject({ kind: 'other', driverCode: '22012' });
+      await expect(cursor.next(NEVER)).rejects.toMatchObject({ driverCode: '22012' });
+      await cursor.close();
+      expect(await connection.reset()).toBe(true);
+      expect((await rowsOf(connection, 'SELECT 1 AS one')).rows).toEqual(['[1]']);
+    },
+  );
+
+  it('stops in the server when it is given up', async () => {
+    const abort = new AbortController();
+    const cursor = await opened({ rows: 50, width: 1000, sleepsAt: 20 }, abort.signal);
+    const waiting = cursor.next(abort.signal);
+    expect(await eventually(async () => (await bench.running(owner)).length > 0)).toBe(true);
+    abort.abort();
+    await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' });
+    expect(await bench.running(owner)).toEqual([]);
+    expect(connection.usable).toBe(false);
+  });
+
+  it('stops in the server when it is given up before anything has come', async () => {
+    const abort = new AbortController();
+    const opening = opened({ rows: 50, sleepsAt: 1 }, abort.signal);
+    const sleeps = async () => (await bench.running(owner)).some((sql) => sql.includes('fails_at'));
+    expect(await eventually(sleeps)).toBe(true);
+    abort.abort();
+    const reading = opening.then((cursor) => cursor.next(abort.signal));
+    await expect(reading).rejects.toMatchObject({ kind: 'cancelled' });
+    expect(await bench.running(owner)).toEqual([]);
+    expect(connection.usable).toBe(false);
+  });
+
+  it('stops in the server when its cursor is closed before the end', async () => {
+    const cursor = await opened({ rows: 50, width: 1000, sleepsAt: 20 });
+    await cursor.close();
+    expect(await bench.running(owner)).toEqual([]);
+    expect(connection.usable).toBe(false);
+  });
+
+  it('is a lost connection when the server ends it in the middle', async () => {
+    const cursor = await opened({ rows: 50, width: 1000, sleepsAt: 20 });
+    const next = cursor.next(NEVER);
+    await owner.control(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT i, repeat%' AND pid <> pg_backend_pid()`,
+    );
+    await expect(next).rejects.toMatchObject({ kind: 'connection', driverCode: '57P01' });
+    await cursor.close();
+    expect(connection.usable).toBe(false);
+  });
+
+  it('reads what is there now when its columns have changed, however long it has become', async () => {
+    connection = await bench.connect();
+    await owner.control('CREATE TABLE growing (c int); INSERT INTO growing VALUES (7)');
+    for (let time = 0; time < 2; time++) await rowsOf(connection, 'SELECT * FROM growing');
+    await owner.control(
+      `ALTER TABLE growing ADD d text DEFAULT 'x'; INSERT INTO growing SELECT generate_series(8, 3000)`,
+    );
+    const { rows } = await rowsOf(connection, 'SELECT * FROM growing');
+    expect([rows.length, rows[0], rows.at(-1)]).toEqual([2994, '[7,"x"]', '[3000,"x"]']);
+    expect(await connection.reset()).toBe(true);
+  });
+});
+
 describe('the end of a read', () => {
   const text = (body: string) => Buffer.from(`${body}\0`);
   const COMMIT = [MESSAGE.commandComplete, text('COMMIT')] as const;
@@ -130,17 +254,17 @@ describe('the end of a read', () => {
       },
       release: () => undefined,
     } as unknown as PostgresWire;
-    return endRead(wire, ['DISCARD ALL']);
+    return endRead(wire, readEnding(['DISCARD ALL']));
   }
 
   it('is good although the server cannot put its session back: then the connection is not used again', async () => {
-    expect(await answered(READY, COMMIT, READY, [MESSAGE.commandComplete, text('DISCARD ALL')], READY)).toBe(true);
-    expect(await answered(READY, COMMIT, READY, REFUSED, READY)).toBe(false);
+    expect(await answered(COMMIT, READY, [MESSAGE.commandComplete, text('DISCARD ALL')], READY)).toBe(true);
+    expect(await answered(COMMIT, READY, REFUSED, READY)).toBe(false);
   });
 
   it('is a failure when the read was rolled back, or when COMMIT itself was refused', async () => {
-    await expect(answered(READY, ROLLBACK, READY, READY)).rejects.toMatchObject({ driverCode: '25P02' });
-    await expect(answered(READY, REFUSED, READY, READY)).rejects.toMatchObject({ driverCode: '42601' });
-    await expect(answered(REFUSED, READY, ROLLBACK, READY, READY)).rejects.toMatchObject({ driverCode: '42601' });
+    await expect(answered(ROLLBACK, READY, READY)).rejects.toMatchObject({ driverCode: '25P02' });
+    await expect(answered(REFUSED, READY, READY)).rejects.toMatchObject({ driverCode: '42601' });
+    await expect(answered(REFUSED, READY, REFUSED, READY)).rejects.toMatchObject({ driverCode: '42601' });
   });
 });

@@ -1,18 +1,30 @@
 import { DriverFailure } from '../driver-failure.js';
 import { failureOf, MESSAGE, query, SYNC } from './messages.js';
+import { constants } from './read-opening.js';
 import type { MessageConsumer, PostgresWire } from './wire.js';
 
-/** The portal's Sync, then COMMIT: by these the read is judged. */
-const ENDING = 2;
+/** COMMIT and its Sync: by these the read is judged. */
+const ENDING = 1;
+
+/** The messages that end a read, and how many ReadyForQuery answer them. */
+export interface ReadEnding {
+  readonly bytes: Buffer;
+  readonly readies: number;
+}
+
+/** COMMIT, which is not run where the read has failed, and behind it what puts the session back to its first state. */
+export function readEnding(scrub: readonly string[]): ReadEnding {
+  const bytes = Buffer.concat([...constants(['COMMIT']), SYNC, ...scrub.map(query)]);
+  return { bytes, readies: ENDING + scrub.length };
+}
 
 /**
- * Ends a read: COMMIT, and with it what puts the session back to its first state, in one write. Resolves with whether the
- * session is clean; rejects when the read did not end well. That the session could not be put back is no fault of the read.
+ * Ends a read, in one write or by what was sent with it. Resolves with whether the session is clean; rejects when the
+ * read did not end well. That the session could not be put back is no fault of the read.
  */
-export function endRead(wire: PostgresWire, scrub: readonly string[]): Promise<boolean> {
+export function endRead(wire: PostgresWire, { bytes, readies }: ReadEnding, sent = false): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const messages = [SYNC, query('COMMIT'), ...scrub.map(query)];
-    wire.exchange(messages, new ReadEnd(wire, messages.length, resolve, reject));
+    wire.exchange(sent ? [] : [bytes], new ReadEnd(wire, readies, resolve, reject));
   });
 }
 

@@ -18,13 +18,16 @@ export class ReadOpening {
   readonly #wire: PostgresWire;
   readonly #expected: readonly FieldDescription[];
   readonly #told = deferred<boolean>();
+  readonly #endings: number;
   #ahead: number;
   #over = false;
 
-  constructor(wire: PostgresWire, ahead: number, expected: readonly FieldDescription[]) {
+  /** @param endings ReadyForQuery that will come without being asked for: the end of the read was sent with it */
+  constructor(wire: PostgresWire, ahead: number, expected: readonly FieldDescription[], endings = 0) {
     this.#wire = wire;
     this.#ahead = ahead;
     this.#expected = expected;
+    this.#endings = endings;
   }
 
   /** Whether the columns are the expected ones; if not, resolves when the server has heard that nothing of it is wanted. */
@@ -52,6 +55,7 @@ export class ReadOpening {
     this.#over = true;
     if (asExpected) return this.#told.resolve(true);
     const tell = (): void => this.#told.resolve(false);
-    exchangeWithoutRows(this.#wire, [SYNC]).then(tell, tell);
+    const rest = this.#endings === 0 ? [SYNC] : [];
+    exchangeWithoutRows(this.#wire, rest, Math.max(this.#endings, 1)).then(tell, tell);
   }
 }

@@ -10,6 +10,8 @@ const MAX_KEPT_CHARS = 4 * 1024 * 1024;
 export interface ReadShape {
   readonly fields: readonly FieldDescription[];
   readonly columns: readonly ResultColumn[];
+  /** It was few rows the last time. */
+  isShort: boolean;
 }
 
 /**

@@ -88,13 +88,17 @@ export class PostgresWire {
     this.#socket.resume();
   }
 
-  /** Sends one exchange's messages in a single write and makes `consumer` the reader of everything that follows. */
+  /**
+   * Sends one exchange's messages in a single write and makes `consumer` the reader of everything that follows; with no
+   * messages, of the answers to what was sent before.
+   */
   exchange(messages: readonly Buffer[], consumer: MessageConsumer): void {
     if (this.#closed) {
       consumer.closed(this.#closed);
       return;
     }
     this.#consumer = consumer;
+    if (messages.length === 0) return;
     this.#exchanges += 1;
     this.write(messages);
   }
