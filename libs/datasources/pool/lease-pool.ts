@@ -1,7 +1,8 @@
 import { PenstockError } from '#libs/kernel';
 
-import { abortable, cancelled, DriverFailure } from '../drivers/driver-failure.js';
+import { cancelled, DriverFailure } from '../drivers/driver-failure.js';
 import type { Access, DriverConnection } from '../drivers/driver.js';
+import { within } from '../drivers/patience.js';
 import type { ConnectionSource } from './connection-source.js';
 import { Permits } from './permits.js';
 
@@ -99,6 +100,21 @@ export class LeasePool {
    */
   async acquire(access: Access, signal: AbortSignal): Promise<DriverConnection> {
     if (this.#state !== 'live') throw new PoolRetired();
+    if (signal.aborted) throw cancelled(signal);
+    const member = this.#takeProven(access) ?? (await this.#waitFor(access, signal));
+    this.#lend(member);
+    void this.#fill(access);
+    return member.connection;
+  }
+
+  /** What most leases find: a free place and a connection that answered a moment ago. Nothing is waited for then. */
+  #takeProven(access: Access): Member | undefined {
+    const resting = this.#idle[this.#lastIdle(access)];
+    if (!resting?.connection.usable || this.#expired(resting) || !isTrusted(resting)) return undefined;
+    return this.#permits.takeAtOnce() ? this.#takeIdle(access) : undefined;
+  }
+
+  async #waitFor(access: Access, signal: AbortSignal): Promise<Member> {
     const { connectionTimeout } = this.#limits;
     const patience = connectionTimeout === 0 ? undefined : AbortSignal.timeout(connectionTimeout);
     const waits = AbortSignal.any([signal, this.#retired.signal, ...(patience ? [patience] : [])]);
@@ -109,10 +125,7 @@ export class LeasePool {
       throw this.#retired.signal.aborted ? new PoolRetired() : this.#exhausted();
     }
     try {
-      const member = await this.#member(access, AbortSignal.any([signal, ...(patience ? [patience] : [])]));
-      this.#lend(member);
-      void this.#fill(access);
-      return member.connection;
+      return await this.#member(access, AbortSignal.any([signal, ...(patience ? [patience] : [])]));
     } catch (error) {
       this.#permits.give();
       this.#closeIfDrained();
@@ -136,13 +149,13 @@ export class LeasePool {
     this.#leased.delete(connection);
     clearTimeout(member.leak);
     this.#inTransit += 1;
-    const patience = AbortSignal.timeout(this.#limits.validationTimeout);
+    const { validationTimeout } = this.#limits;
     try {
       const fresh = outcome === 'ok' && connection.usable && !this.isRetired && !this.#expired(member);
-      if (fresh && (await abortable(connection.reset(), patience)) && !this.isRetired) {
+      if (fresh && (await within(connection.reset(), validationTimeout)) && !this.isRetired) {
         const now = Date.now();
         this.#idle.push({ connection, bornAt: member.bornAt, idleSince: now, provenAt: now });
-      } else if (outcome === 'ok' && connection.usable) await abortable(connection.close(), patience);
+      } else if (outcome === 'ok' && connection.usable) await within(connection.close(), validationTimeout);
       else connection.destroy();
     } catch {
       connection.destroy();
@@ -208,18 +221,22 @@ export class LeasePool {
   }
 
   /** The one that rested least: the others may then reach their idle timeout. */
+  #lastIdle(access: Access): number {
+    return this.#idle.findLastIndex(({ connection: { serves } }) => serves === 'both' || serves === access);
+  }
+
   #takeIdle(access: Access): Member | undefined {
-    const index = this.#idle.findLastIndex(({ connection: { serves } }) => serves === 'both' || serves === access);
+    const index = this.#lastIdle(access);
     return index < 0 ? undefined : this.#idle.splice(index, 1)[0];
   }
 
   async #answers(member: Member): Promise<boolean> {
-    const { connection, provenAt } = member;
+    const { connection } = member;
     if (!connection.usable || this.#expired(member)) {
       await this.#discard(connection);
       return false;
     }
-    if (Date.now() - provenAt < TRUSTED_IDLE_MS) return true;
+    if (isTrusted(member)) return true;
     try {
       await connection.ping(this.#limits.validationTimeout);
       return connection.usable;
@@ -303,6 +320,10 @@ export class LeasePool {
       details: { datasource: this.name, reason: 'pool_exhausted' },
     });
   }
+}
+
+function isTrusted({ provenAt }: Member): boolean {
+  return Date.now() - provenAt < TRUSTED_IDLE_MS;
 }
 
 /** The pool was replaced while its caller waited: ask for the new one. */

@@ -15,13 +15,17 @@ export class Permits {
     return this.#waiters.size;
   }
 
+  /** True when one was free; whoever waits has been given his before there is a free one again. */
+  takeAtOnce(): boolean {
+    if (this.#free === 0) return false;
+    this.#free -= 1;
+    return true;
+  }
+
   /** Rejects with the signal's reason when it aborts first. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
+    if (this.takeAtOnce()) return;
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         this.#waiters.delete(waiter);

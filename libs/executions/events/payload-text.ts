@@ -47,6 +47,8 @@ const LEADING = [
   'total_rows',
   'has_more',
 ];
+/** As they stand in the text. */
+const NAMED: ReadonlyMap<string, string> = new Map(LEADING.map((name) => [name, JSON.stringify(name)]));
 const RANK: ReadonlyMap<string, number> = new Map(LEADING.map((name, place) => [name, place]));
 
 /**
@@ -84,7 +86,7 @@ function textOfMembers(value: object, depth: number): string {
   let text = '';
   for (const [name, member] of members) {
     if (member === undefined) continue;
-    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${textOf(member, depth + 1)}`;
+    text += `${text === '' ? '' : ','}${NAMED.get(name) ?? JSON.stringify(name)}:${textOf(member, depth + 1)}`;
   }
   return `{${text}}`;
 }

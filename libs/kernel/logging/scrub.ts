@@ -33,8 +33,12 @@ const ASSIGNED_VALUE = /"(?:[^"\\\n]|\\.){0,8000}"?|'(?:[^'\\\n]|\\.){0,8000}'?|
 /** Cookies and authorization headers reach to the end of the line. */
 const HEADER = /\b((?:set-)?cookie|(?:proxy-)?authorization)(["']?\s{0,4}[=:]\s{0,4})[^\n\r]{1,8000}/gi;
 
+/** Every secret that is looked for has a blank or a sign beside it; ids and plain words have none. */
+const PLAIN_WORD = /^[\w-]*$/;
+
 /** Takes secrets out of free text: keys, tokens, `name=value` with a secret name, URLs with a user. */
 export function scrub(text: string): string {
+  if (text.length <= MAX_TEXT_CHARS && PLAIN_WORD.test(text)) return text;
   const clipped = text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…[cut]` : text;
   const bare = clipped
     .replace(API_KEY, `$1.${REDACTED}`)

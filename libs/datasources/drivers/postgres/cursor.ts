@@ -9,7 +9,7 @@ import { exchange } from './exchange.js';
 import { bind, DESCRIBE_STATEMENT, execute, failureOf, FLUSH, MESSAGE, parse, query, SYNC } from './messages.js';
 import type { ReadEnding } from './read-end.js';
 import { constants, ReadOpening } from './read-opening.js';
-import type { ReadShape } from './read-shapes.js';
+import type { ReadShape, ReadShapes } from './read-shapes.js';
 import { RowBatch } from './row-batch.js';
 import { backstop } from './session-settings.js';
 import type { MessageConsumer, PostgresWire } from './wire.js';
@@ -74,7 +74,10 @@ async function openKnown(
   const ahead = beginning(backstopMs);
   const ending = shape.isShort ? connection.readEnding : undefined;
   const opening = new ReadOpening(connection.wire, ahead.length, fields, ending?.readies);
-  const cursor = new PostgresCursor(connection, columns, fetchSize, { ...READING, opening, shape, ending });
+  const cursor = new PostgresCursor(connection, columns, fetchSize, {
+    ...READING,
+    ...{ opening, shape, ending, spare: connection.types.shapes },
+  });
   cursor.start([...constants(ahead), parse(statement.sql), DESCRIBE_STATEMENT, binding(statement, columns)]);
   if (await connection.stoppable(opening.asExpected, signal)) return cursor;
   connection.types.shapes.forget(statement.sql);
@@ -117,6 +120,8 @@ export interface ReadProtocol {
   opening?: ReadOpening;
   /** Told whether the read was short. */
   shape?: ReadShape;
+  /** Where batches come from and go to. */
+  spare?: Pick<ReadShapes, 'takeSpare' | 'keepSpare'>;
   /** Sent with the read, which is then not fetched in slices: should it be long, its rows wait in the network. */
   ending?: ReadEnding | undefined;
 }
@@ -200,7 +205,17 @@ export class PostgresCursor implements Cursor, MessageConsumer {
     this.#state = 'over';
     if (state === 'reading' || state === 'failing') await this.#connection.abandon(rest);
     else if (state === 'paused') await exchange(this.#connection.wire, [SYNC]).then(nothing, nothing);
-    else await this.#finish?.then(nothing, nothing);
+    else {
+      await this.#finish?.then(nothing, nothing);
+      this.#giveBatchesBack();
+    }
+  }
+
+  /** What nobody can be looking at any more. */
+  #giveBatchesBack(): void {
+    const { shape, spare } = this.#protocol;
+    if (!shape || !spare || this.#ready.length > 0) return;
+    for (const batch of this.#spare.splice(0)) spare.keepSpare(shape, batch);
   }
 
   message(type: number, buffer: Buffer, start: number, end: number): void {
@@ -232,8 +247,10 @@ export class PostgresCursor implements Cursor, MessageConsumer {
   }
 
   #nextBatch(): RowBatch {
+    const { shape, spare } = this.#protocol;
     const batch =
       this.#spare.pop() ??
+      (shape && spare?.takeSpare(shape)) ??
       new RowBatch(
         this.columns,
         this.#results.map(({ read }) => read),

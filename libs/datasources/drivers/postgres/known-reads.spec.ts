@@ -226,6 +226,18 @@ describe('a read that was short the last time, and goes out with its own end', (
     expect(connection.usable).toBe(false);
   });
 
+  it('shows nothing of the reads before it, whose memory it fills again, nor of one beside it', async () => {
+    const sql = 'SELECT $1::text AS text, $2::int AS number FROM generate_series(1, $3::int)';
+    const [one, other] = [await bench.connect(), await bench.connect()];
+    const read = (from: PostgresConnection, ...values: unknown[]) => rowsOf(from, sql, values);
+    for (let time = 0; time < 3; time++) {
+      expect((await read(one, 'long text', '7', '3')).rows).toEqual(Array(3).fill('["long text",7]'));
+      const beside = await Promise.all([read(one, null, null, '2'), read(other, 'é', '-1', '1')]);
+      expect(beside.map(({ rows }) => rows)).toEqual([['[null,null]', '[null,null]'], ['["é",-1]']]);
+      expect((await read(other, 'x', null, '0')).rows).toEqual([]);
+    }
+  });
+
   it('reads what is there now when its columns have changed, however long it has become', async () => {
     connection = await bench.connect();
     await owner.control('CREATE TABLE growing (c int); INSERT INTO growing VALUES (7)');

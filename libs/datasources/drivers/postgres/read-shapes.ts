@@ -2,6 +2,10 @@ import { LRUCache } from 'lru-cache';
 
 import type { ResultColumn } from './columns.js';
 import type { FieldDescription } from './messages.js';
+import type { RowBatch } from './row-batch.js';
+
+/** Of how many results, how many batches, each of at most so many bytes of rows, wait to be filled again. */
+const SPARE = { results: 16, each: 8, bytes: 64 * 1024 };
 
 /** Characters of statement texts that are kept. */
 const MAX_KEPT_CHARS = 4 * 1024 * 1024;
@@ -20,6 +24,21 @@ export interface ReadShape {
  */
 export class ReadShapes {
   readonly #kept = new LRUCache<string, ReadShape>({ maxSize: MAX_KEPT_CHARS });
+
+  readonly #spare = new LRUCache<ReadShape, RowBatch[]>({ max: SPARE.results });
+
+  /** A batch that an earlier read of this result is done with: making its vectors takes longer than filling them. */
+  takeSpare(shape: ReadShape): RowBatch | undefined {
+    return this.#spare.get(shape)?.pop();
+  }
+
+  keepSpare(shape: ReadShape, batch: RowBatch): void {
+    if (!shape.isShort || batch.bytes > SPARE.bytes) return;
+    const batches = this.#spare.get(shape) ?? [];
+    if (batches.length >= SPARE.each) return;
+    batches.push(batch);
+    this.#spare.set(shape, batches);
+  }
 
   get(sql: string): ReadShape | undefined {
     return this.#kept.get(sql);
