@@ -201,7 +201,7 @@ describe('a lake on S3', () => {
     s3.objects.set('other/t/a.parquet', readFileSync(join(scene.folder, 'made.parquet')));
     await register('good', 's3://bucket/t/');
     await register('bad', 's3://other/t/');
-    s3.broken.set('other', 'no&#0;&#xD800;way');
+    s3.broken.set('other', `no&#0;&#xD800;way${'x'.repeat(3000)}`);
     const fresh = await scene.another();
     expect(await fresh.read('lake', 'SELECT v FROM good')).toEqual([[1]]);
     const { tables } = await fresh.tables.list(scene.team.viewer, 'lake');
@@ -209,6 +209,7 @@ describe('a lake on S3', () => {
       ['bad', expect.stringMatching(/no\uFFFD\uFFFDway/)],
       ['good', null],
     ]);
+    expect(tables[0]?.last_error).toHaveLength(2000);
   });
 
   it('gives way to what is in use, oldest first, and ignores what was left half downloaded', async () => {

@@ -24,6 +24,21 @@ const HOSTILE = [
   '',
 ];
 
+/** Tools that hold slots of a person, of which there are few: one after the other, so that each is really judged. */
+const SLOTTED = /^(sql_probe|datasources_|pipelines_execute|pipelines_run_checks|semantics_record|lake_tables_)/;
+
+/** Tool by tool, in lanes side by side. */
+async function eachTool<T extends { name: string }>(
+  tools: readonly T[],
+  work: (tool: T) => Promise<void>,
+): Promise<void> {
+  const free = tools.filter(({ name }) => !SLOTTED.test(name)).values();
+  const lane = async (lined: Iterable<T>): Promise<void> => {
+    for (const tool of lined) await work(tool);
+  };
+  await Promise.all([lane(tools.filter(({ name }) => SLOTTED.test(name))), lane(free), lane(free)]);
+}
+
 /** Tools that find nothing and say so in a result. */
 const READS = new Set(['pipelines_list', 'templates_list', 'executions_list', 'datasources_list']);
 
@@ -67,9 +82,9 @@ describeWithProgram('redis-server', 'hostile texts', (redis) => {
 
   it('in every argument of every tool: a catalogued refusal or a sentence, never a failure, and nothing is stored', async () => {
     const before = await checksum.now();
-    for (const { name, inputSchema } of tools) {
+    await eachTool(tools, async ({ name, inputSchema }) => {
       const { properties } = inputSchema;
-      if (Object.keys(properties).length === 0) continue;
+      if (Object.keys(properties).length === 0) return;
       for (const text of HOSTILE) {
         const args = Object.fromEntries(Object.entries(properties).map(([argument, schema]) => [argument, filled(schema, text)]));
         const answer = await callTool(scene.agent, name, args);
@@ -80,16 +95,16 @@ describeWithProgram('redis-server', 'hostile texts', (redis) => {
         // What is echoed is a name at most: an answer is no way to send a megabyte to whoever reads the log.
         if (text.length > 1000 && (answer.isError || answer.rpcError)) expect([...shown, answer.text.length < 20_000]).toEqual([...shown, true]);
       }
-    }
+    });
     expect(await checksum.now()).toBe(before);
     expect((await scene.tool('sql_probe', { name: 'shop', sql: 'SELECT count(*) FROM orders' })).rows).toEqual([['3']]);
   }, 120_000);
 
   it('and whole numbers beyond every bound: clamped or refused, never a failure', async () => {
     const before = await checksum.now();
-    for (const { name, inputSchema } of tools) {
+    await eachTool(tools, async ({ name, inputSchema }) => {
       const entries = Object.entries(inputSchema.properties);
-      if (!entries.some(([, { type }]) => type === 'integer')) continue;
+      if (!entries.some(([, { type }]) => type === 'integer')) return;
       for (const number of [-1, 0, 2 ** 31, 2 ** 53, 1e300]) {
         const args = Object.fromEntries(entries.map(([argument, schema]) => [argument, schema.type === 'integer' ? number : filled(schema, 'nowhere')]));
         const answer = await callTool(scene.agent, name, args);
@@ -97,7 +112,7 @@ describeWithProgram('redis-server', 'hostile texts', (redis) => {
         expect([...shown, answer.status, answer.rpcError?.code ?? '-32602']).toEqual([...shown, 200, '-32602']);
         if (answer.isError) expect([...shown, Object.hasOwn(catalogue, answer.code ?? '')]).toEqual([...shown, true]);
       }
-    }
+    });
     expect(await checksum.now()).toBe(before);
   }, 60_000);
 
@@ -147,7 +162,7 @@ describeWithProgram('redis-server', 'hostile texts', (redis) => {
       ['100,000 objects', ({ type, items }) => type === 'array' && items?.type === 'object', `[${Array.from({ length: 100_000 }, () => '{}').join()}]`],
     ];
     let sent = 0;
-    for (const { name, inputSchema } of tools) {
+    await eachTool(tools, async ({ name, inputSchema }) => {
       const entries = Object.entries(inputSchema.properties);
       for (const [what, fits, json] of shapes) {
         const fitting = entries.filter(([, schema]) => fits(schema));
@@ -165,14 +180,14 @@ describeWithProgram('redis-server', 'hostile texts', (redis) => {
         expect([...shown, /"polluted"|\u001b\[2J/.test(answer.rpcError?.message ?? '')]).toEqual([...shown, false]);
         sent += 1;
       }
-    }
+    });
     expect(sent).toBeGreaterThan(90);
     expect(await checksum.now()).toBe(before);
     expect((await scene.tool('docs_list')).length).toBeGreaterThan(5);
   }, 120_000);
 
   it('missing, unknown, or instead of the arguments: each is told by its name', async () => {
-    for (const { name, inputSchema } of tools) {
+    await eachTool(tools, async ({ name, inputSchema }) => {
       const { properties, required = [] } = inputSchema;
       const none = await callTool(scene.agent, name, {});
       for (const argument of required) expect([name, none.rpcError?.message]).toEqual([name, expect.stringContaining(`“${argument}” is required`)]);
@@ -186,7 +201,7 @@ describeWithProgram('redis-server', 'hostile texts', (redis) => {
         const { rpcError } = await callTool(scene.agent, name, instead);
         expect([name, instead, rpcError?.code, rpcError?.message]).toEqual([name, instead, '-32602', expect.stringContaining('“arguments” must be an object')]);
       }
-    }
+    });
   }, 60_000);
 
   it('as names of resources, prompts and cursors: refused as what they are', async () => {

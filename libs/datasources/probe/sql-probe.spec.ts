@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { readJson, type JsonObject } from '#libs/kernel';
 
@@ -113,6 +113,18 @@ describe('a probe', () => {
     expect(await refusal(probe('pg', 'SELECT 1 \u0000; DROP TABLE orders'))).toMatchObject({
       details: { field: 'sql' },
     });
+  });
+
+  it('takes ten seconds at most unless told, and never more than thirty', async () => {
+    const run = jest.spyOn(scene.bench.reads, 'run');
+    const given = async (more: object) => {
+      await probe('pg', 'SELECT 1', more);
+      return run.mock.lastCall?.[3].timeoutMs;
+    };
+    expect(await given({})).toBe(10_000);
+    expect(await given({ timeout_seconds: 30 })).toBe(30_000);
+    expect(await given({ timeout_seconds: 31 })).toBe(30_000);
+    run.mockRestore();
   });
 
   it('keeps to whom it is for: authors, their own workspace, a key with the author scope, no staging tables', async () => {

@@ -18,7 +18,9 @@ export const LAKE_TOOLS = {
       table: named('Name of the table: a-z, 0-9, "_" and "-".'),
       format: word('What the files are.', ['parquet', 'iceberg']),
       location: text('Where the files lie: s3://bucket/… or file:///…; a trailing "/" means the whole tree below.'),
-      partition_column: optional(text('Column that the folders are named by, if there is one.')),
+      partition_column: optional(
+        text('Column to filter by, where folders are named column=value; such columns are read in any case, as texts.'),
+      ),
     },
     result: result(
       {
@@ -49,9 +51,13 @@ export const LAKE_TOOLS = {
     arguments: {
       name,
       tables: optional(objects('The tables: {name, format, location or path, partition_column?, namespace?}.')),
-      manifest_url: optional(text('Where a manifest lies, instead of "tables"; only in the lake’s own store.')),
+      manifest_url: optional(
+        text(
+          'Where a manifest lies, instead of "tables": s3://bucket/key, entered with the credential of the lake; or an address at its endpoint, and for a lake without one https on an S3 host of AWS.',
+        ),
+      ),
       namespace: optional(within),
-      publish_prefix: optional(text('Where a "path" of a table begins.')),
+      publish_prefix: optional(text('What stands before the "path" of each table, such as s3://bucket/published.')),
     },
     result: result(
       {
