@@ -11,11 +11,13 @@ export {
   offeredTemplates,
   TemplateTransfer,
   type ImportedTemplate,
+  type StoreOptions,
   type TemplateImportReport,
 } from './transfer/template-transfer.js';
 export type { ReadTemplateFile, TemplateFile } from './transfer/template-file.js';
 export { ExclusiveDrafts } from './exclusive-drafts.js';
 export { TemplatePins, type TemplatePinReference, type TemplatePinReport, type WorkingPin } from './template-pins.js';
+export type { CurrentTemplate } from './template.repository.js';
 export type { TemplateFilter } from './template-browse.repository.js';
 export type { TemplateBody } from './template-fields.js';
 export type { TemplateSummary, TemplateVersionSummary, TemplateView } from './template-views.js';

@@ -35,6 +35,13 @@ export interface VersionContent {
   body: string;
 }
 
+/** What the pointer of a template names. */
+export interface CurrentTemplate {
+  name: string;
+  version: number;
+  bodyHash: string;
+}
+
 /** Everything a read of one version shows. */
 export interface TemplateVersionRow extends VersionColumns {
   templateId: string;
@@ -79,10 +86,15 @@ const versionSelect = (body: 'v.body' | "''", which = 'e.name = $2'): string => 
     LEFT JOIN template_versions d ON d.template_id = e.id AND d.status = 'DRAFT'
    WHERE e.workspace_id = $1 AND ${which}`;
 
-/** The one hash expression, over `$n`… = dialect, is_library, imports, body; computed where the row is written. */
+/** The one hash expression (contract 05 §10.1), over SQL for dialect, is_library, imports and body. */
+function hashSql(dialect: string, isLibrary: string, imports: string, body: string): string {
+  return `encode(sha256(convert_to(jsonb_build_object('engine', 'freemarker', 'dialect', ${dialect}::text,
+            'is_library', ${isLibrary}::boolean, 'imports', ${imports}::jsonb, 'body', ${body}::text)::text, 'UTF8')), 'hex')`;
+}
+
+/** The hash of `$n`… = dialect, is_library, imports, body; computed where the row is written. */
 function hashOf(n: number): string {
-  return `encode(sha256(convert_to(jsonb_build_object('engine', 'freemarker', 'dialect', $${n}::text,
-            'is_library', $${n + 1}::boolean, 'imports', $${n + 2}::jsonb, 'body', $${n + 3}::text)::text, 'UTF8')), 'hex')`;
+  return hashSql(`$${n}`, `$${n + 1}`, `$${n + 2}`, `$${n + 3}`);
 }
 
 function contentValues({ dialect, isLibrary, imports, body }: VersionContent): unknown[] {
@@ -163,6 +175,19 @@ export class TemplateRepository {
   async hash(q: Queryable, content: VersionContent): Promise<string> {
     const [row] = await q.query<{ hash: string }>(`SELECT ${hashOf(1)} AS hash`, contentValues(content));
     return row!.hash;
+  }
+
+  /** As {@link hash}, of many in their order. */
+  async hashes(q: Queryable, contents: readonly VersionContent[]): Promise<string[]> {
+    if (contents.length === 0) return [];
+    const values = contents.map(contentValues);
+    const rows = await q.query<{ hash: string }>(
+      `SELECT ${hashSql('c.dialect', 'c.is_library', 'c.imports', 'c.body')} AS hash
+         FROM unnest($1::text[], $2::boolean[], $3::text[], $4::text[]) WITH ORDINALITY
+           AS c(dialect, is_library, imports, body, n) ORDER BY c.n`,
+      [0, 1, 2, 3].map((column) => values.map((value) => value[column])),
+    );
+    return rows.map(({ hash }) => hash);
   }
 
   async insertDraft(
@@ -311,6 +336,16 @@ export class TemplateRepository {
       workspaceId,
       name,
     ]);
+  }
+
+  /** The version that each template's pointer names, by name; templates without one are absent. */
+  async currentVersions(workspaceId: string): Promise<CurrentTemplate[]> {
+    return this.database.query<CurrentTemplate>(
+      `SELECT e.name, v.version, v.body_hash AS "bodyHash"
+         FROM templates e JOIN template_versions v ON v.template_id = e.id AND v.version = e.current_version
+        WHERE e.workspace_id = $1 ORDER BY e.name COLLATE "C"`,
+      [workspaceId],
+    );
   }
 
   /** Names of the templates that import a version (or any version) of this one; stored versions of every status count. */

@@ -202,6 +202,17 @@ describe('a file that cannot be imported stores nothing and says why', () => {
     expect(await counts()).toEqual(before);
   });
 
+  it('a template under the hash of another: the true one is not rendered as the false one afterwards', async () => {
+    const file = await strange();
+    const poisoned = { ...file, templates: file.templates.map((each) => ({ ...each, body: 'SELECT :nowhere' })) };
+    const error = await refusal(transfer.import(elsewhere.principal(), sent(poisoned)));
+    expect([error.code, failuresOf(error)[0]?.details]).toEqual([
+      'template.version.conflict',
+      expect.objectContaining({ reason: 'hash_mismatch' }),
+    ]);
+    expect((await transfer.import(elsewhere.principal(), sent(file))).imported).toBe(true);
+  });
+
   it('names every missing datasource and template at once', async () => {
     await createDatasource(bench.db.database, bench.team, 'pg-here-only');
     const file = await strange({

@@ -19,7 +19,12 @@ import { postureOf } from '../posture.js';
 import { reflected } from '../reflected.js';
 import { librariesFirst, TemplateReleases } from '../template-releases.js';
 import { TemplateCatalog } from '../template-catalog.js';
-import { TemplateRepository, type TemplateEntity, type VersionContent } from '../template.repository.js';
+import {
+  TemplateRepository,
+  type CurrentTemplate,
+  type TemplateEntity,
+  type VersionContent,
+} from '../template.repository.js';
 import { TemplateValidation } from '../template-validation.js';
 import { versionedTransaction } from '../versioned-transaction.js';
 import { readTemplateFiles, templateFile, type ReadTemplateFile, type TemplateFile } from './template-file.js';
@@ -31,6 +36,11 @@ export interface ImportedTemplate {
   status: 'RELEASED';
   body_hash: string;
   imported: boolean;
+}
+
+export interface StoreOptions {
+  /** A release of a higher number than the current one becomes current; without it a pointer that is set stays. */
+  raisePointers?: boolean;
 }
 
 export interface TemplateImportReport {
@@ -66,7 +76,8 @@ export class TemplateTransfer {
   }
 
   /**
-   * Reads and parses the entries of a file; their imports are judged where they are stored.
+   * Reads and parses the entries of a file, and holds each against its hash: a rendered template is remembered by that,
+   * so what goes under a false one must never be rendered. Their imports are judged where they are stored.
    * @throws PenstockError with every failure of every entry
    */
   async read(path: string, entries: JsonValue | undefined): Promise<ReadTemplateFile[]> {
@@ -76,8 +87,20 @@ export class TemplateTransfer {
       const found = await this.validation.judge('', '', { ...fields, imports: [] });
       failures.push(...found.map((failure) => ({ ...failure, path: `${at}.${failure.path}` })));
     }
+    if (failures.length === 0) failures.push(...(await this.#falseHashes(files)));
     if (failures.length > 0) throw validationError(failures);
     return files;
+  }
+
+  async #falseHashes(files: readonly ReadTemplateFile[]): Promise<Failure[]> {
+    const marked = files.filter(({ mark }) => mark.bodyHash !== undefined);
+    const hashes = await this.repository.hashes(
+      this.database,
+      marked.map(({ fields }) => fields),
+    );
+    return marked.flatMap((file, index) =>
+      file.mark.bodyHash === hashes[index] ? [] : [falseHash(file, hashes[index]!)],
+    );
   }
 
   /** Stores every entry, or throws with all that refuses; the caller's transaction then leaves nothing behind. */
@@ -86,20 +109,41 @@ export class TemplateTransfer {
     workspace: ActingWorkspace,
     principal: Principal,
     files: readonly ReadTemplateFile[],
+    options: StoreOptions = {},
   ): Promise<ImportedTemplate[]> {
     const entities = await this.#entities(tx, workspace, principal, files);
     const failures: Failure[] = [];
     const imported: ImportedTemplate[] = [];
     for (const file of files) {
-      const outcome = await this.#place(tx, workspace, principal, entities.get(file.name)!, file);
+      const entity = entities.get(file.name)!;
+      const outcome = await this.#place(tx, workspace, principal, entity, file);
       if ('failures' in outcome) failures.push(...outcome.failures);
       else imported.push(outcome);
+      if (!('failures' in outcome) && options.raisePointers)
+        await this.#raise(tx, workspace, principal, entity, outcome);
     }
     if (failures.length > 0) throw validationError(failures);
     for (const { id, version, imported: fresh } of imported) {
       if (fresh) await this.releases.requireReleasedImports(tx, workspace.id, id, version);
     }
     return imported;
+  }
+
+  /** The pointer never falls: it moves to a release of a higher number only. */
+  async #raise(
+    tx: Transaction,
+    workspace: ActingWorkspace,
+    principal: Principal,
+    entity: TemplateEntity,
+    { id: name, version }: ImportedTemplate,
+  ): Promise<void> {
+    const from = entity.currentVersion;
+    if (version <= (from ?? 0)) return;
+    await this.repository.movePointer(tx, entity.id, version);
+    entity.currentVersion = version;
+    this.content.announce(tx, { kind: 'template', workspaceId: workspace.id, id: name });
+    const details = { id: entity.id, name, version, from, to: version, via: principal.surface };
+    await this.audit.append(tx, { ...principal, workspace }, 'template.current_switched', details);
   }
 
   /** The released versions behind pins and every library they reach, libraries first. */
@@ -112,6 +156,11 @@ export class TemplateTransfer {
       const row = byKey.get(refKey(ref));
       return row ? [templateFile(row)] : [];
     });
+  }
+
+  /** What the workspace has current, for who asks what may be sent here. Authorises nothing: its callers did. */
+  current(workspaceId: string): Promise<CurrentTemplate[]> {
+    return this.repository.currentVersions(workspaceId);
   }
 
   /** Takes the index rows of all names, new ones included, in the order of their ids. */
@@ -145,11 +194,6 @@ export class TemplateTransfer {
   ): Promise<ImportedTemplate | { failures: Failure[] }> {
     const content: VersionContent = fields;
     const hash = await this.repository.hash(tx, content);
-    if (mark.bodyHash !== undefined && mark.bodyHash !== hash) {
-      const message = 'The content does not hash to its "body_hash": the file was changed or damaged; export it again.';
-      const details = { template_id: name, body_hash: mark.bodyHash, computed_body_hash: hash };
-      return { failures: [hashMismatch('template', `${path}.body_hash`, message, details)] };
-    }
     const state = await this.repository.state(tx, entity);
     const decision = decide('import', state, { version: mark.version, bodyHash: hash }, postureOf(this.configuration));
     const version = mark.version ?? nextVersion(state.versions);
@@ -196,6 +240,12 @@ export function offeredTemplates(files: readonly ReadTemplateFile[]): Map<string
       return [[refKey({ id: name, version }), { ...template, dialect, isLibrary, body, imports }]];
     }),
   );
+}
+
+function falseHash({ path, name, mark }: ReadTemplateFile, computed: string): Failure {
+  const message = 'The content does not hash to its "body_hash": the file was changed or damaged; export it again.';
+  const details = { template_id: name, body_hash: mark.bodyHash, computed_body_hash: computed };
+  return hashMismatch('template', `${path}.body_hash`, message, details);
 }
 
 function strayMember(key: string): Failure {
