@@ -13,6 +13,7 @@ import {
   PublishedEndpointReferences,
   ReleaseGate,
 } from '#libs/pipelines';
+import { PromotionModule } from '#libs/promotion';
 import { SemanticsModule } from '#libs/semantics';
 import { TemplatePins, TemplatesModule } from '#libs/templates';
 import { WorkspacesModule } from '#libs/workspaces';
@@ -30,6 +31,7 @@ export const FAMILIES = [
   ChecksModule,
   ExecutionsModule,
   EndpointsModule,
+  PromotionModule,
 ];
 
 /** The stores and the process's own parts, visible to every family. */

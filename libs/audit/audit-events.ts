@@ -93,7 +93,7 @@ export const AUDIT_EVENTS = {
   'endpoint.served': ['endpoint_id', 'execution_id', 'outcome'],
 
   'auth.promotion.accepted': ['source_env', 'key_fingerprint', 'counts'],
-  'auth.promotion.rejected': ['path', 'reason'],
+  'auth.promotion.rejected': ['path', 'reason', 'source_env', 'key_fingerprint'],
 
   'mcp.tool.called': toolKeys,
   'mcp.tool.write': toolKeys,

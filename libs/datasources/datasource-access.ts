@@ -41,6 +41,11 @@ export class DatasourceAccess {
     return this.#byName(await this.repository.visibleAmong(q, workspaceId, names));
   }
 
+  /** Names of all that the workspace sees. */
+  visibleNames(workspaceId: string): Promise<string[]> {
+    return this.repository.visibleNames(this.db, workspaceId);
+  }
+
   /** As {@link visible}, holding rows and grants until the transaction ends, so that no delete or revoke slips in. */
   async visibleForShare(
     tx: Transaction,

@@ -59,6 +59,17 @@ export class DatasourceRepository {
     return (await this.#read(q, 'd.name = $2', [workspaceId, name]))[0];
   }
 
+  /** Names of all that a workspace sees. */
+  async visibleNames(q: Queryable, workspaceId: string): Promise<string[]> {
+    const rows = await q.query<{ name: string }>(
+      `SELECT d.name FROM datasources d
+         JOIN datasource_workspaces g ON g.datasource_name = d.name AND g.workspace_id = $1
+        WHERE NOT d.is_deleted ORDER BY d.name COLLATE "C"`,
+      [workspaceId],
+    );
+    return rows.map(({ name }) => name);
+  }
+
   /**
    * Several at once, in the order of names. `hold` keeps rows and grants from being deleted or revoked until the
    * transaction ends; one order for all, so that two saves never wait for each other.

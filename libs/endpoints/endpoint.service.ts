@@ -10,7 +10,7 @@ import {
   type KeysetPage,
   type Principal,
 } from '#libs/kernel';
-import { constraintOf, Database, type Transaction } from '#libs/persistence';
+import { constraintOf, Database, type Queryable, type Transaction } from '#libs/persistence';
 import { PipelineCatalog, ReadOnlyPipelines, type ReadOnlyVerdict } from '#libs/pipelines';
 import { EndpointRegistry } from './endpoint-registry.js';
 import { endpointView, type EndpointView } from './endpoint-views.js';
@@ -51,15 +51,15 @@ export class EndpointService {
   async publish(principal: Principal, request: Publication): Promise<EndpointView> {
     const workspace = authorise(principal, 'endpoint.publish');
     const pattern = parsePathPattern(request.path);
-    const pipelineId = await this.#publishable(workspace.id, request.pipeline, pattern);
+    const pipelineId = await this.publishable(workspace.id, request.pipeline, pattern);
     try {
       return await this.database.transaction(async (tx) => {
-        await this.#refuseConflict(tx, workspace.id, pattern);
+        await this.refuseConflict(tx, workspace.id, pattern);
         const id = await this.endpoints.insert(tx, {
           workspaceId: workspace.id,
           pattern,
           pipelineId,
-          timeoutSeconds: this.#clampTimeout(request.timeout_seconds),
+          timeoutSeconds: this.clampTimeout(request.timeout_seconds),
           description: request.description ?? '',
           isEnabled: request.enabled ?? true,
           createdBy: principal.userId,
@@ -104,11 +104,11 @@ export class EndpointService {
     const workspace = authorise(principal, 'endpoint.publish');
     const pattern = parsePathPattern(path);
     const pipelineId =
-      change.pipeline === undefined ? undefined : await this.#publishable(workspace.id, change.pipeline, pattern);
+      change.pipeline === undefined ? undefined : await this.publishable(workspace.id, change.pipeline, pattern);
     return this.database.transaction(async (tx) => {
       const updated = await this.endpoints.update(tx, workspace.id, pattern.text, {
         pipelineId,
-        timeoutSeconds: change.timeout_seconds === undefined ? undefined : this.#clampTimeout(change.timeout_seconds),
+        timeoutSeconds: change.timeout_seconds === undefined ? undefined : this.clampTimeout(change.timeout_seconds),
         description: change.description,
         isEnabled: change.enabled,
       });
@@ -138,14 +138,20 @@ export class EndpointService {
   }
 
   /** The pipeline's id, if what it would serve today may be served by GET and knows the path's variables. */
-  async #publishable(workspaceId: string, idOrName: string, pattern: PathPattern): Promise<string> {
-    const id = isUuid(idOrName) ? canonicalId(idOrName) : await this.pipelines.idOf(workspaceId, idOrName);
+  async publishable(
+    workspaceId: string,
+    idOrName: string,
+    pattern: PathPattern,
+    q: Queryable = this.database,
+  ): Promise<string> {
+    const id = isUuid(idOrName) ? canonicalId(idOrName) : await this.pipelines.idOf(workspaceId, idOrName, q);
     const pipeline =
       id === undefined
         ? undefined
-        : ((await this.pipelines.released(workspaceId, id)) ?? (await this.pipelines.forRun(workspaceId, id)));
+        : ((await this.pipelines.released(workspaceId, id, q)) ??
+          (await this.pipelines.forRun(workspaceId, id, undefined, q)));
     if (!pipeline) throw new PenstockError('pipeline.execution.not_found');
-    requireReadOnly(await this.readOnly.judge(workspaceId, pipeline.document), 409);
+    requireReadOnly(await this.readOnly.judge(workspaceId, pipeline.document, q), 409);
     const unknown = pattern.variables.find((name) => !pipeline.document.parameters.has(name));
     if (unknown !== undefined) {
       throw new PenstockError('endpoint.path_variable_unknown', {
@@ -156,14 +162,16 @@ export class EndpointService {
     return pipeline.pipelineId;
   }
 
-  async #refuseConflict(tx: Transaction, workspaceId: string, pattern: PathPattern): Promise<void> {
+  /** @throws `endpoint.path_conflict`; holds the publish lock until the transaction ends */
+  async refuseConflict(tx: Transaction, workspaceId: string, pattern: PathPattern): Promise<void> {
     const conflicting = await this.endpoints.findConflict(tx, pattern);
     if (!conflicting) return;
     // Another workspace's path is nobody's business here.
     throw pathConflict(conflicting.workspaceId === workspaceId ? conflicting.pattern.text : null);
   }
 
-  #clampTimeout(seconds: number | undefined): number {
+  /** Seconds within the bounds of this deployment; its default for none. */
+  clampTimeout(seconds: number | undefined): number {
     const wanted = seconds ?? this.configuration.get('datapipelines.endpoints.timeout-default-seconds');
     const least = this.configuration.get('datapipelines.endpoints.timeout-min-seconds');
     const most = this.configuration.get('datapipelines.endpoints.timeout-max-seconds');

@@ -7,6 +7,7 @@ import { EndpointReference } from './endpoint-reference.js';
 import { EndpointRegistry } from './endpoint-registry.js';
 import { EndpointServer } from './endpoint-server.js';
 import { EndpointService } from './endpoint.service.js';
+import { EndpointTransfer } from './endpoint-transfer.js';
 import { KeyBindingRepository } from './key-binding.repository.js';
 import { KeyBindingService } from './key-binding.service.js';
 import { ServedVersions } from './served-versions.js';
@@ -15,6 +16,7 @@ import { PublishedEndpointRepository } from './published-endpoint.repository.js'
 const OFFERED = [
   EndpointService,
   EndpointReference,
+  EndpointTransfer,
   KeyBindingService,
   EndpointServer,
   EndpointKeyBindingWriter,

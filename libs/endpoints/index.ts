@@ -1,6 +1,8 @@
 export { EndpointKeyBindingWriter, EndpointReferences } from './endpoint-ports.js';
 export { EndpointReference, type EndpointContract } from './endpoint-reference.js';
 export { EndpointServer, type ServeOutcome, type ServeRequest } from './endpoint-server.js';
+export type { EndpointFile, ReadEndpointFile } from './endpoint-file.js';
+export { EndpointTransfer, type PlacedEndpoint } from './endpoint-transfer.js';
 export { EndpointService, type Publication } from './endpoint.service.js';
 export type { EndpointView, KeyBindingView } from './endpoint-views.js';
 export { EndpointsModule } from './endpoints.module.js';

@@ -24,6 +24,8 @@ const SELECT = `
   SELECT b.path_prefix, b.api_key_id, k.name AS key_name, b.workspace_id, b.created_by, b.created_at
     FROM endpoint_key_bindings b JOIN api_keys k ON k.id = b.api_key_id`;
 
+const LIVE_ENDPOINT_KEY = `k.kind = 'endpoint' AND NOT k.is_revoked AND (k.expires_at IS NULL OR k.expires_at > NOW())`;
+
 @Injectable()
 export class KeyBindingRepository {
   constructor(private readonly database: Database) {}
@@ -96,6 +98,27 @@ export class KeyBindingRepository {
       [workspaceId, key.id ?? null, key.name ?? null, ownerId ?? null, boundAt ?? null],
     );
     return row;
+  }
+
+  /** The newest live endpoint key of each name; names without one are absent. */
+  async keysNamed(q: Queryable, workspaceId: string, names: readonly string[]): Promise<Map<string, string>> {
+    if (names.length === 0) return new Map();
+    const rows = await q.query<{ id: string; name: string }>(
+      `SELECT DISTINCT ON (k.name) k.id, k.name FROM api_keys k
+        WHERE k.workspace_id = $1 AND k.name = ANY($2::text[]) AND ${LIVE_ENDPOINT_KEY}
+        ORDER BY k.name, k.created_at DESC, k.id`,
+      [workspaceId, names],
+    );
+    return new Map(rows.map(({ id, name }) => [name, id]));
+  }
+
+  async liveKeyNames(workspaceId: string): Promise<string[]> {
+    const rows = await this.database.query<{ name: string }>(
+      `SELECT DISTINCT k.name COLLATE "C" AS name FROM api_keys k
+        WHERE k.workspace_id = $1 AND ${LIVE_ENDPOINT_KEY} ORDER BY 1`,
+      [workspaceId],
+    );
+    return rows.map(({ name }) => name);
   }
 
   /** Whether the prefix is a node at or above a path that the workspace publishes. */

@@ -66,6 +66,15 @@ export class PublishedEndpointRepository {
     return row && toEndpoint(row);
   }
 
+  /** Every endpoint of a workspace, by path. */
+  async ofWorkspace(workspaceId: string): Promise<PublishedEndpoint[]> {
+    const rows = await this.database.query<PublishedEndpointRow>(
+      `SELECT ${ENDPOINT_COLUMNS} FROM ${ENDPOINT_TABLES} WHERE e.workspace_id = $1 ORDER BY e.path_pattern`,
+      [workspaceId],
+    );
+    return rows.map(toEndpoint);
+  }
+
   /** Endpoints of several pipelines in one statement, for lists. */
   async ofPipelines(workspaceId: string, pipelineIds: readonly string[]): Promise<PublishedEndpoint[]> {
     const rows = await this.database.query<PublishedEndpointRow>(

@@ -19,6 +19,10 @@ export { PipelineLifecycle, type PurgeOptions, type PurgeReport, type ReleaseOpt
 export { ExampleFile } from './transfer/example-file.js';
 export { PipelineTransfer, type PipelineImportReport } from './transfer/pipeline-transfer.js';
 export type { PipelineFile } from './transfer/pipeline-file.js';
+export type { BatchEntry } from './transfer/batch-entry.js';
+export { PipelineBatch, type BatchedPipeline, type JudgedBatch, type ReleaseBatch } from './transfer/pipeline-batch.js';
+export { PipelineClosure, type ClosedRelease, type ReleaseClosure } from './transfer/pipeline-closure.js';
+export type { CurrentVersion } from './pipeline.repository.js';
 export type { PipelineFilter } from './pipeline-browse.repository.js';
 export { definitionOf, type PipelineSummary, type PipelineView } from './pipeline-views.js';
 export { ContentGate } from './content-gate.js';

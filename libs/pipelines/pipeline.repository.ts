@@ -12,8 +12,10 @@ import {
   type EntityState,
   type VersionColumns,
   type VersionState,
+  type VersionStatus,
 } from '#libs/lifecycle';
 import { Database, type Queryable, type Transaction } from '#libs/persistence';
+import type { PipelineRef } from './document/pipeline-document.js';
 
 /** The row of `pipelines`, as a lock holder sees it. */
 export interface PipelineEntity {
@@ -35,6 +37,16 @@ export interface PipelineVersionRow extends VersionColumns {
   body: string;
   createdVia: WriteSurface;
   updatedVia: WriteSurface;
+}
+
+/** What the pointer of a pipeline names. */
+export interface CurrentVersion {
+  pipelineId: string;
+  name: string;
+  displayName: string;
+  version: number;
+  status: VersionStatus;
+  bodyHash: string;
 }
 
 /** A node that could pin a newer release of its template. */
@@ -290,6 +302,26 @@ export class PipelineRepository {
         '(e.id, v.version) IN (SELECT * FROM unnest($2::uuid[], $3::int[]))',
       ),
       [workspaceId, known.map(({ pipelineId }) => pipelineId), known.map(({ version }) => version)],
+    );
+  }
+
+  /** Versions by the name of their pipeline and their number, as pins name them; absent ones are absent. */
+  async versionsNamed(workspaceId: string, refs: readonly PipelineRef[]): Promise<PipelineVersionRow[]> {
+    if (refs.length === 0) return [];
+    return this.database.query<PipelineVersionRow>(
+      versionSelect('v.body_json', '(e.name, v.version) IN (SELECT * FROM unnest($2::text[], $3::int[]))'),
+      [workspaceId, refs.map(({ name }) => name), refs.map(({ version }) => version)],
+    );
+  }
+
+  /** The version that each pipeline's pointer names, by name; pipelines without one are absent. */
+  async currentVersions(workspaceId: string): Promise<CurrentVersion[]> {
+    return this.database.query<CurrentVersion>(
+      `SELECT e.id AS "pipelineId", e.name, e.display_name AS "displayName", v.version, v.status,
+              v.body_hash AS "bodyHash"
+         FROM pipelines e JOIN pipeline_versions v ON v.pipeline_id = e.id AND v.version = e.current_version
+        WHERE e.workspace_id = $1 ORDER BY e.name COLLATE "C"`,
+      [workspaceId],
     );
   }
 

@@ -18,7 +18,10 @@ import { PipelineReading } from './pipeline-reading.js';
 import { PipelineDatasourceReferences, PipelineTemplatePins } from './pipeline-references.js';
 import { PipelineRepository } from './pipeline.repository.js';
 import { ExampleFile } from './transfer/example-file.js';
+import { PipelineBatch } from './transfer/pipeline-batch.js';
+import { PipelineClosure } from './transfer/pipeline-closure.js';
 import { PipelineTransfer } from './transfer/pipeline-transfer.js';
+import { ReleasePlacement } from './transfer/release-placement.js';
 import { ReadOnlyPipelines } from './read-only-pipeline.js';
 import { DocumentValidation } from './validation/document-validation.js';
 import { DryRender } from './validation/dry-render.js';
@@ -34,6 +37,8 @@ const faces = [
   PipelineLifecycle,
   PipelineCatalog,
   PipelineTransfer,
+  PipelineBatch,
+  PipelineClosure,
   ExampleFile,
   ContextBuilder,
   ContentGate,
@@ -54,6 +59,7 @@ const faces = [
     PipelineBrowseRepository,
     DocumentValidation,
     DryRender,
+    ReleasePlacement,
     ReferenceGuard,
     CompositionValidation,
     PinnedPipelines,

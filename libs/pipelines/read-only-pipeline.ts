@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Queryable } from '#libs/persistence';
 import { isChildNode, isSqlNode, type PipelineDocument, type PipelineRef } from './document/pipeline-document.js';
 import { PinnedPipelines, pipelineKey } from './composition/pinned-pipelines.js';
 
@@ -10,7 +11,7 @@ export class ReadOnlyPipelines {
   constructor(private readonly pinned: PinnedPipelines) {}
 
   /** Children are judged by their pinned bodies, one statement per level; the node named is the document's own. */
-  async judge(workspaceId: string, document: Pick<PipelineDocument, 'nodes'>): Promise<ReadOnlyVerdict> {
+  async judge(workspaceId: string, document: Pick<PipelineDocument, 'nodes'>, q?: Queryable): Promise<ReadOnlyVerdict> {
     const own = ownVerdict(document);
     if (!own.ok) return own;
     const seen = new Set<string>();
@@ -21,6 +22,7 @@ export class ReadOnlyPipelines {
       const found = await this.pinned.lookup(
         workspaceId,
         level.map(({ ref }) => ref),
+        q,
       );
       const next: typeof level = [];
       for (const { nodeId, ref } of level) {

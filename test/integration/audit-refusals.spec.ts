@@ -17,8 +17,8 @@ import { REFUSED_ACTS } from '../fixtures/refused-acts.js';
  * changes nothing goes on, with a warning (contract 04 §10).
  */
 
-/** Of families that are not served yet. */
-const NOT_YET: AuditEventName[] = ['auth.promotion.accepted'];
+/** Needs a deployment where nobody writes: held by promotion-receiver.spec.ts. */
+const ELSEWHERE: AuditEventName[] = ['auth.promotion.accepted'];
 /** Proved below by acts of their own. */
 const APART: AuditEventName[] = ['auth.password.seeded', 'mail.sent', 'mail.failed'];
 
@@ -59,7 +59,7 @@ describe('the vocabulary', () => {
     const acts = [...new Set([...swept, ...refused, ...APART])];
     const others = [...new Set([...observed.map(([event]) => event), ...observedThere])];
     expect(acts.filter((event) => others.includes(event))).toEqual([]);
-    expect([...acts, ...others, ...NOT_YET].sort()).toEqual(Object.keys(AUDIT_EVENTS).sort());
+    expect([...acts, ...others, ...ELSEWHERE].sort()).toEqual(Object.keys(AUDIT_EVENTS).sort());
   });
 });
 

@@ -51,13 +51,15 @@ export class WorkspaceDirectory {
   }
 
   /**
-   * The workspace a request names, as this principal holds it; a key reaches its pin and no other.
+   * The workspace a request names, as this principal holds it; a key reaches its pin and no other. The shared key of a
+   * promotion has no pin: it reaches every active workspace, with no flag in any.
    *
    * @throws as {@link named}
    */
   async addressed(principal: Principal, name: string): Promise<ActingWorkspace> {
     if (principal.workspace?.name === name) return principal.workspace;
     if (principal.method === 'api_key') throw new PenstockError('workspace.not_found');
+    if (principal.method === 'promotion') return this.#receiving(principal, name);
     return this.named({ id: principal.userId, isAdmin: principal.superAdmin }, name);
   }
 
@@ -102,6 +104,13 @@ export class WorkspaceDirectory {
       return { pin, acting };
     }
     return membership ? { pin, acting: asMember(membership, false) } : { pin };
+  }
+
+  async #receiving(principal: Principal, name: string): Promise<ActingWorkspace> {
+    const reached = principal.workspace === undefined && NAME.test(name);
+    const workspace = reached ? await this.memberships.workspaceByName(this.db, name) : undefined;
+    if (!workspace?.active) throw new PenstockError('workspace.not_found');
+    return { id: workspace.id, name: workspace.name, flags: NO_FLAGS, superAdmin: false, implicit: false };
   }
 
   private byId(id: string): Promise<WorkspaceRecord | undefined> {

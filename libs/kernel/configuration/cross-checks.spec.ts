@@ -103,6 +103,24 @@ describe('rules over several keys', () => {
       { ...URL, DATAPIPELINES_MAIL_DEV_SINK_DIR: '/tmp/mail', DATAPIPELINES_MAIL_OPS_TO: 'ops@example.com' },
       [],
     ],
+    [
+      'a promotion target without its key',
+      { DATAPIPELINES_DEPLOYMENT_PROMOTION_TARGET_BASE_URL: 'http://prod.internal' },
+      ['deployment.promotion.target.server-key'],
+    ],
+    [
+      'a promotion key for no target',
+      { DATAPIPELINES_DEPLOYMENT_PROMOTION_TARGET_SERVER_KEY: 'x'.repeat(40) },
+      ['deployment.promotion.target.base-url'],
+    ],
+    [
+      'a promotion target with its key',
+      {
+        DATAPIPELINES_DEPLOYMENT_PROMOTION_TARGET_BASE_URL: 'http://prod.internal:8080',
+        DATAPIPELINES_DEPLOYMENT_PROMOTION_TARGET_SERVER_KEY: 'x'.repeat(40),
+      },
+      [],
+    ],
     ['staging calls under a small thread pool', { UV_THREADPOOL_SIZE: '19' }, ['staging.max-concurrent-calls']],
     ['one port for both listeners', { DATAPIPELINES_MANAGEMENT_PORT: '8080' }, ['management.port']],
     ['any free port for both', { DATAPIPELINES_MANAGEMENT_PORT: '0', DATAPIPELINES_SERVER_PORT: '0' }, []],

@@ -1,4 +1,5 @@
 import { mailChecks, mailHardening } from './mail-checks.js';
+import { promotionChecks } from './promotion-checks.js';
 import { usableProviders } from './oidc-providers.js';
 import type { ConfigurationKey, ConfigurationValue } from './table.js';
 
@@ -218,6 +219,7 @@ export const CROSS_CHECKS: readonly CrossCheck[] = [
   ...trust,
   ...seeding,
   ...providers,
+  ...promotionChecks,
   ...mailChecks,
   ...hardening,
 ];

@@ -5,7 +5,7 @@ import type { ReadBody } from '../document/read-document.js';
 import type { ContextKeys } from '../validation/context-keys.js';
 import { judgeComposition } from './composition-rules.js';
 import { judgeTree, MAX_TREE_NODES, type DirectChild, type TreeDefect } from './composition-tree.js';
-import { pipelineKey, PinnedPipelines } from './pinned-pipelines.js';
+import { pipelineKey, PinnedPipelines, type PinnedPipeline } from './pinned-pipelines.js';
 
 /** Judges the PIPELINE nodes of a body and the tree below them (contract 01 §8, §10). */
 @Injectable()
@@ -19,17 +19,29 @@ export class CompositionValidation {
     this.#maxDepth = configuration.get('datapipelines.pipelines.max-composition-depth');
   }
 
-  /** One statement for each level of the tree; none for a body without PIPELINE nodes. */
-  async judge(workspaceId: string, body: ReadBody, keys: ContextKeys): Promise<void> {
+  /**
+   * One statement for each level of the tree; none for a body without PIPELINE nodes. `offered` are children that come
+   * with the body and are stored together with it, by `pipelineKey`.
+   */
+  async judge(
+    workspaceId: string,
+    body: ReadBody,
+    keys: ContextKeys,
+    offered: ReadonlyMap<string, PinnedPipeline> = new Map(),
+  ): Promise<void> {
     const { nodes, notes } = body;
     if (!nodes.some(({ child }) => child)) return;
     const direct = directChildren(body);
-    const pinned = await this.pinned.lookup(workspaceId, distinct(direct));
+    const lookup = async (refs: readonly PipelineRef[]): Promise<Map<string, PinnedPipeline>> => {
+      const stored = refs.filter((ref) => !offered.has(pipelineKey(ref)));
+      return new Map([...(await this.pinned.lookup(workspaceId, stored)), ...offered]);
+    };
+    const pinned = await lookup(distinct(direct));
     judgeComposition(nodes, { ownName: body.name, pinned, keys }, notes);
     const bounds = { maxDepth: this.#maxDepth, maxNodes: MAX_TREE_NODES };
     const defect = await judgeTree(nodes.length, direct, bounds, async (refs) => {
       const missing = refs.filter((ref) => !pinned.has(pipelineKey(ref)));
-      return missing.length === 0 ? pinned : this.pinned.lookup(workspaceId, missing);
+      return missing.length === 0 ? pinned : lookup(missing);
     });
     if (defect) this.#refuse(defect, body);
   }

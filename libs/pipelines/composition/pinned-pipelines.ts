@@ -65,6 +65,21 @@ const TYPING_INPUTS = [
 
 const NODES = `jsonb_array_elements(v.body_json->'nodes') AS n`;
 
+/** What a composition wants to know of a body, `v.body_json`; `inputs` is the placeholder of {@link TYPING_INPUTS}. */
+const shapeOf = (inputs: string): string => `
+  jsonb_array_length(v.body_json->'nodes') AS "nodeCount",
+  EXISTS (SELECT FROM ${NODES}
+           WHERE n->'output'->>'target' = 'caller'
+              OR (n->>'type' = 'DQL' AND n->'output' IS NULL)) AS "hasCaller",
+  (SELECT COALESCE(n->'output'->>'datasource', n->>'source') FROM ${NODES}
+    WHERE n->>'type' IN ('DML', 'DDL') OR n->'output'->>'target' = 'datasource' LIMIT 1) AS "writesTo",
+  (SELECT jsonb_agg(n->'pipeline') FROM ${NODES} WHERE n->>'type' = 'PIPELINE') AS children,
+  (SELECT jsonb_object_agg(d.key, d.value - 'description' - 'default')
+     FROM jsonb_each(v.body_json->'parameters') AS d) AS parameters,
+  (SELECT jsonb_agg(n - '{inputs,description,depends_on}'::text[] || jsonb_build_object('inputs',
+            (SELECT jsonb_object_agg(i.key, i.value) FROM jsonb_each(n->'inputs') AS i WHERE i.key = ANY(${inputs}))))
+     FROM ${NODES} WHERE n->>'type' = 'CALCULATOR') AS calculators`;
+
 export function pipelineKey({ name, version }: PipelineRef): string {
   return `${name}@${version}`;
 }
@@ -84,22 +99,32 @@ export class PinnedPipelines {
     const rows = await q.query<PinnedRow>(
       `SELECT r.name, r.version, v.status,
               EXISTS (SELECT FROM pipeline_versions s WHERE s.pipeline_id = p.id AND s.status <> 'DISCARDED') AS live,
-              jsonb_array_length(v.body_json->'nodes') AS "nodeCount",
-              EXISTS (SELECT FROM ${NODES}
-                       WHERE n->'output'->>'target' = 'caller'
-                          OR (n->>'type' = 'DQL' AND n->'output' IS NULL)) AS "hasCaller",
-              (SELECT COALESCE(n->'output'->>'datasource', n->>'source') FROM ${NODES}
-                WHERE n->>'type' IN ('DML', 'DDL') OR n->'output'->>'target' = 'datasource' LIMIT 1) AS "writesTo",
-              (SELECT jsonb_agg(n->'pipeline') FROM ${NODES} WHERE n->>'type' = 'PIPELINE') AS children,
-              (SELECT jsonb_object_agg(d.key, d.value - 'description' - 'default')
-                 FROM jsonb_each(v.body_json->'parameters') AS d) AS parameters,
-              (SELECT jsonb_agg(n - '{inputs,description,depends_on}'::text[] || jsonb_build_object('inputs',
-                        (SELECT jsonb_object_agg(i.key, i.value) FROM jsonb_each(n->'inputs') AS i WHERE i.key = ANY($4))))
-                 FROM ${NODES} WHERE n->>'type' = 'CALCULATOR') AS calculators
+              ${shapeOf('$4')}
          FROM unnest($2::text[], $3::bigint[]) AS r(name, version)
          JOIN pipelines p ON p.workspace_id = $1 AND p.name = r.name
          LEFT JOIN pipeline_versions v ON v.pipeline_id = p.id AND v.version = r.version`,
       [workspaceId, refs.map(({ name }) => name), refs.map(({ version }) => version), TYPING_INPUTS],
+    );
+    return new Map(rows.map(pinned).map((found) => [pipelineKey(found), found]));
+  }
+
+  /** As {@link lookup}, of bodies that an import or a promotion brings: released as soon as they are stored. */
+  async shapes(
+    offered: readonly (PipelineRef & { body: JsonObject })[],
+    q: Queryable = this.database,
+  ): Promise<Map<string, PinnedPipeline>> {
+    if (offered.length === 0) return new Map();
+    const rows = await q.query<PinnedRow>(
+      `SELECT v.name, v.version, 'RELEASED' AS status, TRUE AS live,
+              ${shapeOf('$4')}
+         FROM (SELECT o.name, o.version, o.body::jsonb AS body_json
+                 FROM unnest($1::text[], $2::bigint[], $3::text[]) AS o(name, version, body)) AS v`,
+      [
+        offered.map(({ name }) => name),
+        offered.map(({ version }) => version),
+        offered.map(({ body }) => writeJson(body)),
+        TYPING_INPUTS,
+      ],
     );
     return new Map(rows.map(pinned).map((found) => [pipelineKey(found), found]));
   }

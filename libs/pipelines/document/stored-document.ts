@@ -19,6 +19,17 @@ export function readStoredDocument(text: string): PipelineDocument | undefined {
   return completeDocument(readBody(storedTree(text), UNLIMITED));
 }
 
+/**
+ * What would be stored for a body that was released elsewhere, judged by nothing but its form; a body that is not even
+ * that has no document.
+ *
+ * @throws PenstockError `pipeline.execution.invalid_parameter_type` when it is no document at all
+ */
+export function normalForm(body: JsonObject): { stored: JsonObject; document: PipelineDocument | undefined } {
+  const read = readBody(body, UNLIMITED);
+  return { stored: read.stored, document: read.notes.hasFailures ? undefined : completeDocument(read) };
+}
+
 export function storedTree(text: string): JsonObject {
   const tree = readJson(text, { field: 'body_json' });
   if (!isJsonObject(tree)) throw new TypeError('a stored pipeline body is a JSON object');

@@ -58,33 +58,29 @@ export function nameTaken(name: string, id: string | undefined): PenstockError {
   });
 }
 
-export function wrongHash(path: string, stated: string, computed: string): PenstockError {
-  return validationError([
-    hashMismatch(
-      'pipeline',
-      path === '' ? 'body_hash' : `${path}.body_hash`,
-      'The body does not hash to its "body_hash": the file was changed or damaged; export it again.',
-      { body_hash: stated, computed_body_hash: computed },
-    ),
-  ]);
+export function wrongHash(path: string, stated: string, computed: string): Failure {
+  return hashMismatch(
+    'pipeline',
+    path === '' ? 'body_hash' : `${path}.body_hash`,
+    'The body does not hash to its "body_hash": the file was changed or damaged; export it again.',
+    { body_hash: stated, computed_body_hash: computed },
+  );
 }
 
 export function versionTaken(
   path: string,
   { version, hash }: { version: number; hash: string },
   subject: { status: string; bodyHash: string } | undefined,
-): PenstockError {
-  return validationError([
-    {
-      code: 'pipeline.import.version_conflict',
-      path: path === '' ? 'version' : `${path}.version`,
-      message: `Version ${version} exists here with another content or status: import it without "version" to make it the next one.`,
-      details: {
-        pipeline_version: version,
-        body_hash: hash,
-        current_body_hash: subject?.bodyHash ?? null,
-        current_status: subject?.status ?? null,
-      },
+): Failure {
+  return {
+    code: 'pipeline.import.version_conflict',
+    path: path === '' ? 'version' : `${path}.version`,
+    message: `Version ${version} exists here with another content or status: import it without "version" to make it the next one.`,
+    details: {
+      pipeline_version: version,
+      body_hash: hash,
+      current_body_hash: subject?.bodyHash ?? null,
+      current_status: subject?.status ?? null,
     },
-  ]);
+  };
 }

@@ -1,26 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Clock,
-  Configuration,
-  PenstockError,
-  validationError,
-  type ActingWorkspace,
-  type JsonObject,
-  type Principal,
-} from '#libs/kernel';
-import { AuditLog } from '#libs/audit';
+import { Clock, PenstockError, validationError, type JsonObject, type Principal } from '#libs/kernel';
 import { authorise } from '#libs/identity';
-import { decide, nextVersion } from '#libs/lifecycle';
-import { Database, type Transaction } from '#libs/persistence';
-import {
-  offeredTemplates,
-  postureOf,
-  TemplateReleases,
-  TemplateTransfer,
-  versionedTransaction,
-  type ImportedTemplate,
-} from '#libs/templates';
-import { ContentBus } from '#libs/transient';
+import { Database } from '#libs/persistence';
+import { offeredTemplates, TemplateTransfer, versionedTransaction, type ImportedTemplate } from '#libs/templates';
 import { templatePins } from '../document/pipeline-document.js';
 import { readStoredDocument } from '../document/stored-document.js';
 import { pipelineNotFound } from '../pipeline-reading.js';
@@ -29,10 +11,10 @@ import { PipelineRepository, type PipelineEntity } from '../pipeline.repository.
 import { ReleaseGate } from '../ports.js';
 import { checksFailed } from '../release-refusals.js';
 import { pipelineView, type PipelineView } from '../pipeline-views.js';
-import { DocumentValidation, type Judgement } from '../validation/document-validation.js';
-import { ReferenceGuard } from '../validation/reference-guard.js';
-import { importRefusal, missingTemplates, nameTaken, versionTaken, wrongHash } from './import-refusals.js';
+import { DocumentValidation } from '../validation/document-validation.js';
+import { importRefusal } from './import-refusals.js';
 import { pipelineRecord, readPipelineFile, type PipelineFile, type ReadPipelineFile } from './pipeline-file.js';
+import { ReleasePlacement } from './release-placement.js';
 
 /** What an import did: the version as it stands, and whether it and each template are new here. */
 export interface PipelineImportReport {
@@ -46,17 +28,13 @@ export interface PipelineImportReport {
 export class PipelineTransfer {
   constructor(
     private readonly database: Database,
-    private readonly configuration: Configuration,
     private readonly clock: Clock,
     private readonly repository: PipelineRepository,
     private readonly catalog: PipelineCatalog,
     private readonly validation: DocumentValidation,
-    private readonly guard: ReferenceGuard,
+    private readonly placement: ReleasePlacement,
     private readonly templates: TemplateTransfer,
-    private readonly releases: TemplateReleases,
     private readonly gate: ReleaseGate,
-    private readonly audit: AuditLog,
-    private readonly content: ContentBus,
   ) {}
 
   /**
@@ -111,19 +89,19 @@ export class PipelineTransfer {
       offered: offeredTemplates(templates),
       ...(existing ? { immutableName: existing.name } : {}),
     });
-    const here = existing && (await this.#standing(existing, file, judged.stored));
+    const here = existing && (await this.placement.standing(existing, file, judged.stored));
     if (here === undefined && judged.failures.length > 0) throw importRefusal(judged.failures, file.path);
     if (here === undefined && judged.document) {
       const failed = await this.gate.judge(principal, { workspaceId: workspace.id, document: judged.document });
       if (failed.length > 0) throw checksFailed(failed);
     }
     return versionedTransaction(this.database, 'pipeline', async (tx) => {
-      const entity = existing ?? (await this.#create(tx, workspace, principal, file, judged));
+      const entity = existing ?? (await this.placement.create(tx, workspace, principal, file, judged));
       if (!(await this.repository.lock(tx, workspace.id, entity.id))) throw pipelineNotFound(entity.id);
       const stored = await this.templates.store(tx, workspace, principal, templates);
       const placed =
         here === undefined
-          ? await this.#place(tx, workspace, principal, entity, file, judged)
+          ? await this.placement.place(tx, workspace, principal, entity, file, judged)
           : { ...here, imported: false };
       const row = await this.repository.version(workspace.id, entity.id, placed.version, tx);
       if (!row) throw pipelineNotFound(entity.id, placed.version);
@@ -131,75 +109,10 @@ export class PipelineTransfer {
     });
   }
 
-  /** The release of this number, when it is here with the very content of the file: nothing is left to judge. */
-  async #standing(
-    existing: PipelineEntity,
-    { mark }: ReadPipelineFile,
-    stored: JsonObject,
-  ): Promise<{ version: number } | undefined> {
-    if (mark.version === undefined) return undefined;
-    const { versions } = await this.repository.state(this.database, existing);
-    const found = versions.find(({ version, status }) => version === mark.version && status === 'RELEASED');
-    if (found?.bodyHash !== mark.bodyHash || mark.bodyHash === undefined) return undefined;
-    const same = (await this.repository.hash(this.database, stored)) === mark.bodyHash;
-    return same ? { version: mark.version } : undefined;
-  }
-
   /** The pipeline a file is about: by its id, or by its name when the file has no id. */
   async #existing(workspaceId: string, { id, body }: ReadPipelineFile): Promise<PipelineEntity | undefined> {
     const { name } = body;
     const found = id ?? (typeof name === 'string' ? await this.catalog.idOf(workspaceId, name) : undefined);
     return found === undefined ? undefined : this.repository.find(workspaceId, found);
-  }
-
-  async #create(
-    tx: Transaction,
-    workspace: ActingWorkspace,
-    principal: Principal,
-    file: ReadPipelineFile,
-    { document }: Judgement,
-  ): Promise<PipelineEntity> {
-    if (!document) throw new TypeError('a body without failures has a document');
-    const id = await this.repository.createEntity(tx, workspace.id, file.id, document, principal.userId);
-    if (id === undefined) throw nameTaken(document.name, file.id);
-    return { id, name: document.name, currentVersion: null };
-  }
-
-  async #place(
-    tx: Transaction,
-    workspace: ActingWorkspace,
-    principal: Principal,
-    { id, name }: PipelineEntity,
-    { mark, path }: ReadPipelineFile,
-    { document, stored }: Judgement,
-  ): Promise<{ version: number; imported: boolean }> {
-    const entity = await this.repository.lock(tx, workspace.id, id);
-    if (!document || !entity) throw pipelineNotFound(id);
-    const hash = await this.repository.hash(tx, stored);
-    if (mark.bodyHash !== undefined && mark.bodyHash !== hash) throw wrongHash(path, mark.bodyHash, hash);
-    const state = await this.repository.state(tx, entity);
-    const decision = decide('import', state, { version: mark.version, bodyHash: hash }, postureOf(this.configuration));
-    const version = mark.version ?? nextVersion(state.versions);
-    if (!decision.allowed) throw versionTaken(path, { version, hash }, decision.subject);
-    if (decision.effect.kind !== 'insertReleased') return { version, imported: false };
-    await this.guard.hold(tx, workspace.id, document);
-    const pins = templatePins(document);
-    const { notReleased } = await this.releases.settlePins(tx, workspace, principal, pins, undefined);
-    if (notReleased.length > 0) throw missingTemplates(notReleased);
-    await this.repository.insertReleased(tx, entity.id, version, stored, principal.userId, mark.releasedAt);
-    if (decision.currentVersion !== entity.currentVersion) {
-      await this.repository.movePointer(tx, entity.id, decision.currentVersion);
-    }
-    if (version === nextVersion(state.versions)) {
-      await this.repository.describe(tx, entity.id, document.displayName, document.description);
-    }
-    this.content.announce(tx, { kind: 'pipeline', workspaceId: workspace.id, id: entity.id });
-    await this.audit.append(tx, { ...principal, workspace }, 'pipeline.version.released', {
-      id: entity.id,
-      name,
-      version,
-      via: principal.surface,
-    });
-    return { version, imported: true };
   }
 }

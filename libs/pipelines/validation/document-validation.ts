@@ -11,6 +11,7 @@ import {
 import { DatasourceAccess } from '#libs/datasources';
 import { refKey, TemplateCatalog, type PinnedTemplate, type TemplateRef } from '#libs/templates';
 import { CompositionValidation } from '../composition/composition-validation.js';
+import type { PinnedPipeline } from '../composition/pinned-pipelines.js';
 import { ContextBuilder } from '../binding/context-builder.js';
 import { Ancestry } from '../document/ancestry.js';
 import type { DocumentWarning } from '../document/notes.js';
@@ -40,6 +41,8 @@ export interface ValidationOptions {
   immutableName?: string;
   /** Template versions that come with the body and are stored together with it, by `refKey`. */
   offered?: ReadonlyMap<string, PinnedTemplate>;
+  /** Children that come with the body and are stored together with it, by `pipelineKey`. */
+  children?: ReadonlyMap<string, PinnedPipeline>;
 }
 
 /** What was found: no failures means that `document` and `stored` are there. */
@@ -105,7 +108,7 @@ export class DocumentValidation {
     const keys = new ContextKeys(read, writers, ancestry);
     judgeCalculators(read, keys);
     const renderable = judgeRegistries(nodes, read.settings, registry, notes);
-    await this.composition.judge(workspaceId, read, keys);
+    await this.composition.judge(workspaceId, read, keys, options.children);
     const tables = await this.#dryRender(read, renderable, writers, ancestry);
     judgeStagingOrder(nodes, tables, ancestry, notes);
     return {

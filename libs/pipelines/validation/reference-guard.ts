@@ -4,14 +4,13 @@ import { DatasourceAccess } from '#libs/datasources';
 import type { Transaction } from '#libs/persistence';
 import { refKey, TemplateCatalog } from '#libs/templates';
 import { pipelineKey, PinnedPipelines } from '../composition/pinned-pipelines.js';
+import { datasourceUses } from '../document/datasource-uses.js';
 import {
   isChildNode,
   isSqlNode,
   pipelinePins,
-  TEMPDB,
   templatePins,
   type PipelineDocument,
-  type PipelineNode,
 } from '../document/pipeline-document.js';
 
 /**
@@ -80,9 +79,8 @@ export class ReferenceGuard {
     });
   }
 
-  async #datasources(tx: Transaction, workspaceId: string, { nodes, checks }: PipelineDocument): Promise<Failure[]> {
-    const ofChecks = checks.map(({ datasource }, index) => ({ name: datasource, path: `checks[${index}].datasource` }));
-    const external = [...nodes.flatMap(datasourcesNamed), ...ofChecks].filter(({ name }) => name !== TEMPDB);
+  async #datasources(tx: Transaction, workspaceId: string, document: PipelineDocument): Promise<Failure[]> {
+    const external = datasourceUses(document);
     if (external.length === 0) return [];
     const names = [...new Set(external.map(({ name }) => name))].sort();
     const visible = await this.datasources.visibleForShare(tx, workspaceId, names);
@@ -95,15 +93,4 @@ export class ReferenceGuard {
         details: { datasource: name },
       }));
   }
-}
-
-function datasourcesNamed(node: PipelineNode, index: number): { name: string; path: string }[] {
-  if (node.type === 'CALCULATOR') return [];
-  const { output } = node;
-  return [
-    ...(isSqlNode(node) ? [{ name: node.source, path: `nodes[${index}].source` }] : []),
-    ...(output?.target === 'datasource'
-      ? [{ name: output.datasource, path: `nodes[${index}].output.datasource` }]
-      : []),
-  ];
 }

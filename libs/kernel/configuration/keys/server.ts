@@ -39,6 +39,27 @@ export const deploymentKeys = {
     about:
       'Shared value that a promoting deployment may present as `DP-Promotion-Key`. Prefer a key of kind `server`: it can be revoked, expires and names its sender.',
   }),
+  'datapipelines.deployment.promotion.target.base-url': optionalText({
+    form: ORIGIN,
+    about: 'The deployment that this one promotes to. Needs the key beside it.',
+  }),
+  'datapipelines.deployment.promotion.target.server-key': secret({
+    form: SHARED_KEY,
+    about: 'What this deployment presents there as `DP-Promotion-Key`: a key of kind `server` that was made there.',
+  }),
+  'datapipelines.deployment.promotion.timeout-seconds': integer({
+    default: 60,
+    min: 1,
+    max: 600,
+    about:
+      'Longest wait for an answer of the target. A push that outlasts it may still arrive: promote again, what has arrived is skipped.',
+  }),
+  'datapipelines.deployment.promotion.max-batch-entries': integer({
+    default: 500,
+    min: 1,
+    max: 10_000,
+    about: 'Most templates, pipelines and endpoints of one promotion, with everything they need.',
+  }),
   'datapipelines.demo': flag({
     default: false,
     about: 'Create the demo workspace with its content at the first start.',
@@ -102,13 +123,13 @@ export const webKeys = {
     default: 33_554_432,
     min: 65_536,
     max: 268_435_456,
-    about: 'Largest body of a pipeline or template import in bytes.',
+    about: 'Largest body of a pipeline or template import, and of a promotion that is received, in bytes.',
   }),
   'datapipelines.limits.max-import-entries': integer({
     default: 500,
     min: 1,
     max: 10_000,
-    about: 'Most templates that one import may bring.',
+    about: 'Most templates that one import may bring, and most entries of each kind that one promotion may.',
   }),
   'datapipelines.web.page-default-limit': integer({
     default: 50,
