@@ -31,6 +31,7 @@ import { OidcController } from './rest/oidc.controller.js';
 import { Paging } from './rest/paging.js';
 import { PasswordResetController } from './rest/password-reset.controller.js';
 import { PipelinesController } from './rest/pipelines.controller.js';
+import { PromotionController } from './rest/promotion.controller.js';
 import { PromotionReceiverController } from './rest/promotion-receiver.controller.js';
 import { SemanticsController } from './rest/semantics.controller.js';
 import { TemplatesController } from './rest/templates.controller.js';
@@ -57,6 +58,7 @@ const CONTROLLERS = [
   PipelinesController,
   ExecutionsController,
   EndpointsController,
+  PromotionController,
   PromotionReceiverController,
   CalculatorsController,
   GuidesController,

@@ -213,6 +213,13 @@ describeWithProgram('redis-server', 'the promotion receiver', (redis) => {
       const shared = ApiClient.withPromotionKey(scene.target.server.baseUrl, SHARED);
       const { admin } = scene.target;
       await admin.data('POST', '/api/v1/workspaces', { name: 'second' });
+      // A key of another workspace is none here, whatever it is called.
+      await admin.in('second').data('POST', '/api/v1/auth/api-keys', { name: 'of the second', kind: 'endpoint' });
+      const bindings = [{ path_prefix: '/b', key_name: 'of the second' }];
+      const body = await scene.push(await scene.released('second/one'));
+      const endpoint = { path: '/b', pipeline: 'second/one', timeout_seconds: 9, bindings };
+      const answer = await push({ ...body, endpoints: [endpoint] });
+      expect(errorOf(answer)?.details).toMatchObject({ keys: ['of the second'] });
       const read = async (name: string) => {
         const answer = await shared.call('GET', `/api/v1/promotion/inventory?workspace=${name}`);
         return [answer.status, errorOf(answer)?.code ?? answer.body.data.workspace];

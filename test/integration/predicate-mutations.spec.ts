@@ -27,6 +27,7 @@ const EXCEPTED: [part: string, reason: string][] = [
   ['AS total FROM pipeline_executions e JOIN pipelines p ON p.id = e.pipeline_id WHERE p.workspace_id = $1 AND e.parent_execution_id = ANY', 'children run in the workspace of their parents, which were found visible before'],
   ['p.workspace_id = w.workspace_id', 'asked at the beat of an open stream, of many streams at once; held by libs/executions/reading.spec.ts'],
   ['WHERE m.user_id = $1 AND NOT w.is_deleted ORDER BY w.id FOR NO KEY UPDATE OF w', 'holds workspaces for the statement after it, which reads what somebody leaves'],
+  ['(k.name) k.id, k.name FROM api_keys k WHERE k.workspace_id = $1', 'asked where a promotion is received; held by test/e2e/promotion-receiver.spec.ts'],
   ['FROM pipeline_executions WHERE execution_id = $1 AND triggered_by = $2', 'the name of the reservation it is read from holds the person'],
 ]; // prettier-ignore
 

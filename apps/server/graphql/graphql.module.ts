@@ -8,6 +8,7 @@ import { Admission, IdentityModule } from '#libs/identity';
 import { LakeModule } from '#libs/lake';
 import { MailModule } from '#libs/mail';
 import { PipelinesModule } from '#libs/pipelines';
+import { PromotionModule } from '#libs/promotion';
 import { SemanticsModule } from '#libs/semantics';
 import { TemplatesModule } from '#libs/templates';
 import { WorkspacesModule } from '#libs/workspaces';
@@ -46,6 +47,7 @@ const FAMILIES = [
   ChecksModule,
   ExecutionsModule,
   EndpointsModule,
+  PromotionModule,
 ];
 
 const NODES = [

@@ -348,6 +348,13 @@ describe('names', () => {
     ]);
   });
 
+  it('says that a promotion key is of no use where people write', () => {
+    const key = { DATAPIPELINES_DEPLOYMENT_PROMOTION_SERVER_KEY: 'x'.repeat(40) };
+    expect(loadConfiguration(key).warnings).toEqual([expect.stringContaining('promotions are refused')]);
+    const receiving = { ...key, DATAPIPELINES_DEPLOYMENT_AUTHORING_ENABLED: 'false' };
+    expect(loadConfiguration(receiving).warnings).toEqual([]);
+  });
+
   it('says that Redis is not used when the server runs embedded', () => {
     expect(loadConfiguration({ REDIS_URL: 'redis://r' }).warnings).toEqual([
       expect.stringContaining('Redis is not used'),

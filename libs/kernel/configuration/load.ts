@@ -74,6 +74,12 @@ export function loadConfiguration(environment: Environment, options: LoadOptions
   if (embedded && (given.has('datapipelines.redis.url') || given.has('datapipelines.redis.host'))) {
     warnings.push('Redis is not used, because no metadata database is given: the server runs embedded');
   }
+  const authored = values.get('datapipelines.deployment.authoring-enabled');
+  if (authored && given.has('datapipelines.deployment.promotion.server-key')) {
+    warnings.push(
+      'A promotion key is set, but authoring is enabled: promotions are refused where people write. Set deployment.authoring-enabled to false',
+    );
+  }
   warnings.push(...providerWarnings(values.get('datapipelines.auth.oidc.providers') as readonly OidcProviderSetting[]));
   return new Configuration(embedded ? 'embedded' : 'external', values, warnings);
 }

@@ -44,6 +44,12 @@ export class PipelineClosure {
     return this.repository.currentVersions(workspaceId);
   }
 
+  /** Names of those of the pipelines that the workspace has, by id. */
+  async names(workspaceId: string, ids: readonly string[]): Promise<Map<string, string>> {
+    const found = await Promise.all(ids.map((id) => this.repository.find(workspaceId, id)));
+    return new Map(found.flatMap((entity) => (entity ? [[entity.id, entity.name]] : [])));
+  }
+
   /** The releases and every version they reach by pins: one statement for each level of the tree. */
   async of(workspaceId: string, roots: readonly PipelineRef[]): Promise<ReleaseClosure> {
     const found = new Map<string, ClosedRelease>();

@@ -14,6 +14,7 @@ import { CheckResolver } from '../pipelines/check.resolver.js';
 import { PipelineMutations } from '../pipelines/pipeline-mutations.resolver.js';
 import { PipelineResolver } from '../pipelines/pipeline.resolver.js';
 import { TemplateUsersResolver } from '../pipelines/template-users.resolver.js';
+import { PromotionResolver } from '../promotion/promotion.resolver.js';
 import { CalculatorsResolver } from '../reference/calculators.resolver.js';
 import {
   ColumnFactsResolver,
@@ -60,4 +61,5 @@ export const RESOLVERS = [
   ApiKeyBindingsResolver,
   PipelineEndpointsResolver,
   CalculatorsResolver,
+  PromotionResolver,
 ];

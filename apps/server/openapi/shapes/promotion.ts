@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EndpointFile } from '#libs/endpoints';
-import type { Inventory, PushReport } from '#libs/promotion';
-import { named, whole } from './envelope.js';
+import type { Inventory, PromotionReport, PromotionView, PushReport } from '#libs/promotion';
+import { named, uuid, whole } from './envelope.js';
 
 const currentEntry = z.object({
   name: z.string(),
@@ -58,5 +58,44 @@ export const pushReport = named<PushReport>(
     templates: z.array(received),
     pipelines: z.array(received.extend({ switched: z.boolean() })),
     endpoints: z.array(z.object({ path: z.string(), pipeline: z.string(), changed: z.boolean() })),
+  }),
+);
+
+const candidate = z.object({
+  pipeline_id: uuid,
+  name: z.string(),
+  display_name: z.string(),
+  version: whole,
+  body_hash: z.string(),
+  target_version: whole.describe('0 where the target does not have it.'),
+  target_body_hash: z.string().nullable(),
+  refusals: z
+    .array(z.object({ code: z.string(), message: z.string(), details: z.record(z.string(), z.unknown()) }))
+    .describe('Empty: it may be promoted.'),
+});
+
+export const promotionView = named<PromotionView>(
+  'Promotion',
+  z.object({
+    source_env: z.string(),
+    workspace: z.string(),
+    target: z
+      .object({ base_url: z.string(), deployment: z.string(), authoring_enabled: z.boolean() })
+      .nullable()
+      .describe('Null where none is configured.'),
+    candidates: z.array(candidate),
+    total: whole,
+  }),
+);
+
+export const promotionReport = named<PromotionReport>(
+  'PromotionReport',
+  z.object({
+    workspace: z.string(),
+    target: z.object({ base_url: z.string(), deployment: z.string() }),
+    templates: z.array(received),
+    pipelines: z.array(received.extend({ switched: z.boolean() })),
+    endpoints: z.array(z.object({ path: z.string(), pipeline: z.string(), changed: z.boolean() })),
+    skipped: whole.describe('Entries that the target had as they are here, so that they were not sent.'),
   }),
 );
