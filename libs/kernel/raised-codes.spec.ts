@@ -6,13 +6,9 @@ const CODES = Object.keys(catalogue).filter((code) => /^(pipeline|template)\./.t
 /** Their specs write tables of the last words. */
 const OF_FAMILY = /^libs\/(pipelines|templates|lifecycle)\//;
 
-/** Listed by the contracts, raised nowhere: promotion, confirmations and acknowledgements, and what was renamed. */
+/** Listed by the contracts, raised nowhere: confirmations and acknowledgements, and what was renamed. */
 const UNRAISED: readonly string[] = [
   'pipeline.execution.template_unrendered',
-  'pipeline.promotion.missing_datasources',
-  'pipeline.promotion.not_newer',
-  'pipeline.promotion.target_is_authoring',
-  'pipeline.promotion.target_unreachable',
   'pipeline.validation.door_unacknowledged',
   'pipeline.validation.non_dql_caller_target',
   'pipeline.validation.table_not_learned',

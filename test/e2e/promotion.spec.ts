@@ -17,6 +17,12 @@ import { ADMIN } from '../fixtures/server-process.js';
 
 const execFileAsync = promisify(execFile);
 
+interface Refused {
+  status: number;
+  code: string;
+  details: { failures: { code: string; path: string }[]; datasources?: string[]; keys?: string[] };
+}
+
 describeWithProgram('redis-server', 'promotion from one deployment to the next', (redis) => {
   let scene: PromotionScene;
   let callerKey: string;
@@ -38,12 +44,7 @@ describeWithProgram('redis-server', 'promotion from one deployment to the next',
     const before = await scene.counts();
     const answer = await promote(ids);
     expect(await scene.counts()).toEqual(before);
-    return { status: answer.status, ...errorOf(answer)! } as {
-      status: number;
-      code: string;
-      message: string;
-      details: any;
-    }; // eslint-disable-line @typescript-eslint/no-explicit-any -- details of every refusal
+    return { status: answer.status, ...errorOf(answer) } as Refused;
   };
   const served = (path: string) =>
     ApiClient.withKey(scene.target.server.baseUrl, callerKey).call('GET', `/api/x${path}`);
@@ -136,7 +137,7 @@ describeWithProgram('redis-server', 'promotion from one deployment to the next',
 
     const error = await refused([lacks, draft.id, older]);
     expect([error.status, error.code]).toEqual([409, 'pipeline.promotion.not_released']);
-    expect(error.details.failures.map(({ code, path }: { code: string; path: string }) => [code, path])).toEqual([
+    expect(error.details.failures.map(({ code, path }) => [code, path])).toEqual([
       ['pipeline.promotion.not_released', 'pipeline_ids[1]'],
       ['pipeline.promotion.missing_datasources', 'pipeline_ids[0]'],
       ['endpoint.promotion.key_missing', 'pipeline_ids[0]'],
