@@ -1,21 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { ApiClient, type Answer } from '../fixtures/api-client.js';
 import { releasedTemplate } from '../fixtures/authoring.js';
 import { eventually } from '../fixtures/eventually.js';
 import { data } from '../fixtures/graphql.js';
 import { datasourceBody } from '../fixtures/matrix-documents.js';
-import { root } from '../fixtures/keeper-state.js';
 import { PromotionScene } from '../fixtures/promotion-scene.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { errorOf } from '../fixtures/refusals.js';
-import { ADMIN } from '../fixtures/server-process.js';
-
-const execFileAsync = promisify(execFile);
 
 interface Refused {
   status: number;
@@ -55,20 +47,6 @@ describeWithProgram('redis-server', 'promotion from one deployment to the next',
     const draft = await scene.author.data('PUT', `/api/v1/pipelines/${id}`, { ...read, ...change }, { headers });
     await scene.author.data('POST', `/api/v1/pipelines/${id}/release`, undefined, { headers: { 'If-Match': draft.body_hash } });
   } // prettier-ignore
-
-  it('is done as the document says, pasted into a shell', async () => {
-    await scene.released('guide/one');
-    const guide = readFileSync(join(root, 'docs/promotion.md'), 'utf8');
-    const blocks = [...guide.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
-    expect(blocks).toHaveLength(4);
-    const env = {
-      ...{ PATH: process.env['PATH'] ?? '', TMPDIR: scene.source.files, BASE: scene.source.server.baseUrl },
-      ...{ EMAIL: ADMIN.email, PASSWORD: ADMIN.password, WORKSPACE: 'default' },
-    };
-    const { stdout } = await execFileAsync('bash', ['--norc', '-euo', 'pipefail', '-c', blocks.join('\n')], { env });
-    expect(stdout).toContain('"imported":true,"switched":true');
-    expect(stdout.trimEnd().split('\n').at(-1)).toContain('"pipelines":[]');
-  });
 
   it('sends a tree with its endpoint and bound key, and the endpoint answers there at once, out of the data there', async () => {
     await scene.released('tree/child');
