@@ -102,6 +102,10 @@ describeWithProgram('redis-server', 'bad input at every door', (redis) => {
       });
       expect(Number(errorOf(announced).details.limit_bytes)).toBe(limit);
     });
+    // What carries many documents may be larger: it is read, and refused for what it is.
+    for (const path of ['/api/v1/pipelines/import', '/api/v1/templates/import']) {
+      expectRefusal(path, await send(author, 'POST', path, large), 400, BAD_INPUT);
+    }
     const pieces = (async function* () {
       for (let sent = 0; sent < 40; sent++) yield Buffer.alloc(65_536, 0x20);
     })();

@@ -106,6 +106,21 @@ describe('what nothing is bound to', () => {
   });
 });
 
+describe('an answer in a form that is not made', () => {
+  it('is refused to those alone who may call: to all others there is nothing, or nothing for them', async () => {
+    const page = { headers: { Accept: 'text/html' } };
+    const asked = async ({ client }: Key, path: string) => {
+      const { status, body } = await client.call('GET', `/api/x${path}`, undefined, page);
+      return [status, body.error.code];
+    };
+    expect(await asked(user, '/sales')).toEqual([406, 'endpoint.not_acceptable']);
+    expect(await asked(user, '/nothing')).toEqual([404, 'endpoint.not_found']);
+    expect(await asked(await endpointKey(), '/sales')).toEqual([403, 'endpoint.key_kind_refused']);
+    await bind('/sales', await endpointKey());
+    expect(await asked(user, '/sales')).toEqual([403, 'endpoint.key_not_bound']);
+  });
+});
+
 describe('the deciding node', () => {
   it('decides for every kind of key: a user key passes no node that an endpoint key is bound to', async () => {
     const app = await endpointKey();

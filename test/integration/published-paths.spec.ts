@@ -161,6 +161,19 @@ describe('what a caller may choose of a result', () => {
     }
   });
 
+  it('is the page of the cursor, within the bounds of the operator and of the rows there are', async () => {
+    const { execution_id } = (await caller.call('GET', '/api/x/pages')).body;
+    const pages: [query: string, offset: number, limit: number, rows: number][] = [
+      ['', 0, 3, 3], ['?limit=99', 0, 5, 5], ['?limit=0', 0, 1, 1], ['?limit=-2', 0, 1, 1],
+      ['?offset=-4&limit=2', 0, 2, 2], ['?offset=6&limit=5', 6, 5, 2], ['?offset=99', 99, 3, 0],
+    ]; // prettier-ignore
+    for (const [query, ...expected] of pages) {
+      const page = await caller.data('GET', `/api/v1/executions/${execution_id}/result${query}`);
+      expect([query, ...[page.offset, page.limit, page.row_count].map(Number)]).toEqual([query, ...expected]);
+      expect([query, page.has_more]).toEqual([query, Number(page.offset) + Number(page.row_count) < 8]);
+    }
+  });
+
   it('is how long the result is kept, within the bounds of the operator', async () => {
     const kept: [asked: string | undefined, seconds: number][] = [
       [undefined, LIFETIMES.usual], ['1200', 1200], ['1', LIFETIMES.least], ['0', LIFETIMES.least],

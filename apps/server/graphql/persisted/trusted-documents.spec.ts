@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,6 +87,13 @@ describe('persisted operations', () => {
     const { store, kept } = operations();
     await store.keepDocument(sha256, VIEWER, 60);
     expect(await kept.resolve({ sha256 }, CALLER)).toEqual({ query: VIEWER });
+  });
+
+  it('are kept for a day from when they were sent whole', async () => {
+    const { store, kept } = operations();
+    const keeping = jest.spyOn(store, 'keepDocument');
+    await kept.keep({ query: VIEWER, sha256 });
+    expect(keeping.mock.calls).toEqual([[sha256, VIEWER, 86_400]]);
   });
 
   it('may be off: then a hash alone is not supported and nothing is kept', async () => {
