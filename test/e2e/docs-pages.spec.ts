@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Deployment } from '../fixtures/deployment.js';
+import { root } from '../fixtures/keeper-state.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 
 describeWithProgram('redis-server', 'the reference of every interface', (redis) => {
@@ -29,6 +32,17 @@ describeWithProgram('redis-server', 'the reference of every interface', (redis) 
     const again = await fetch(url, { headers: { 'If-None-Match': `"other", W/${etag}` } });
     expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
     expect((await fetch(url, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
+  });
+
+  it('every error leads to its own place on the page of errors: no link to it ends at the top', async () => {
+    const page = await (await fetch(`${deployment.server.baseUrl}/docs/errors`)).text();
+    const places = [...page.matchAll(/<div id="([^"]+)">/g)].map(([, code]) => code);
+    const written = readFileSync(join(root, 'docs/generated/errors.md'), 'utf8');
+    const codes = [...written.matchAll(/^<a id="([^"]+)"><\/a>$/gm)].map(([, code]) => code);
+    expect(places.sort()).toEqual(codes.sort());
+    expect(new Set(places).size).toBeGreaterThan(250);
+    const { body } = await deployment.author.call('GET', '/api/v1/pipelines?limit=ten');
+    expect(places).toContain(body.error.doc_url.split('/docs/errors#')[1]);
   });
 
   it.each(['/', '/login', '/reset-password', '/settings/password'])(
