@@ -8,10 +8,11 @@ export function protocolCodeOf(error: GraphQLError): ProtocolCode | undefined {
   return typeof code === 'string' && Object.hasOwn(GRAPHQL_PROTOCOL_CODES, code) ? (code as ProtocolCode) : undefined;
 }
 
-/** The same error under a protocol code. */
-export function withProtocolCode(error: GraphQLError, code: ProtocolCode): GraphQLError {
-  const { nodes, source, positions, path } = error;
-  return protocolError(error.message, code, { nodes, source, positions, path });
+/** The same error under a protocol code, its message cut to so many characters. */
+export function withProtocolCode(error: GraphQLError, code: ProtocolCode, maxChars: number): GraphQLError {
+  const { nodes, source, positions, path, message } = error;
+  const told = message.length > maxChars ? `${message.slice(0, maxChars)}…` : message;
+  return protocolError(told, code, { nodes, source, positions, path });
 }
 
 export function protocolError(message: string, code: ProtocolCode, options: GraphQLErrorOptions = {}): GraphQLError {

@@ -3,6 +3,7 @@ import {
   getVariableValues,
   GraphQLError,
   Kind,
+  NoFragmentCyclesRule,
   OperationTypeNode,
   parse,
   validate,
@@ -16,7 +17,7 @@ import { isPenstockError, PenstockError } from '#libs/kernel';
 import { asGraphqlError } from '../errors/error-format.js';
 import { protocolError, withProtocolCode, type ProtocolCode } from '../errors/protocol-error.js';
 import { DocumentShapes, type OperationShape } from './document-shape.js';
-import { refuseNulInLiterals } from './literal-text.js';
+import { judgeTokens, judgeLiterals } from './literals.js';
 import { OperationCost } from './operation-cost.js';
 
 export interface OperationLimits {
@@ -55,8 +56,10 @@ export const DEFAULT_PAGE = 50;
 const CACHED_DOCUMENTS = 500;
 /** A parsed document takes some hundred times the bytes of its text: without this, 500 large ones would fill the heap. */
 const CACHED_CHARS = 500_000;
-/** As many variable errors as graphql-js itself would list. */
-const MAX_VARIABLE_ERRORS = 50;
+/** Each tells the whole value it is about: 50, as graphql-js lists, would write a body of 1 MB fifty times. */
+const MAX_VARIABLE_ERRORS = 5;
+/** Of the message of one refusal; it may quote what was sent. */
+const MAX_MESSAGE_CHARS = 1000;
 
 /**
  * The one judge of operations, for both paths (03 §12). In this order: size and tokens, shape (depth, aliases, root
@@ -104,16 +107,21 @@ export class OperationGate {
   #read(query: string): DocumentNode | RefusedOperation {
     let document: DocumentNode;
     try {
-      document = parse(query, { maxTokens: this.limits.tokens });
+      judgeTokens(query, this.limits.tokens);
+      document = parse(query);
     } catch (error) {
       if (error instanceof GraphQLError) return refusal([error], 'GRAPHQL_PARSE_FAILED');
       throw error;
     }
     this.#judgeShapes(document);
-    refuseNulInLiterals(document);
+    judgeLiterals(document);
     const hideSuggestions = !this.limits.introspection;
-    const errors = validate(this.schema, document, undefined, { hideSuggestions });
-    return errors.length > 0 ? refusal(errors, 'GRAPHQL_VALIDATION_FAILED') : document;
+    // Circles first: the rule that compares fragments by pairs would run through them as deep as there are pairs.
+    for (const rules of [[NoFragmentCyclesRule], undefined]) {
+      const errors = validate(this.schema, document, rules, { hideSuggestions });
+      if (errors.length > 0) return refusal(errors, 'GRAPHQL_VALIDATION_FAILED');
+    }
+    return document;
   }
 
   /** Every operation of the document, also those that are not asked for: validation will read them all. */
@@ -193,7 +201,7 @@ function counted(actual: number): number {
 }
 
 function refusal(errors: readonly GraphQLError[], code: ProtocolCode): RefusedOperation {
-  return { refused: errors.map((error) => withProtocolCode(error, code)) };
+  return { refused: errors.map((error) => withProtocolCode(error, code, MAX_MESSAGE_CHARS)) };
 }
 
 function unresolved(operationName: string | undefined): GraphQLError {
