@@ -6,4 +6,4 @@ export * from './configuration/index.js';
 export { nearest } from './configuration/nearest.js';
 export * from './logging/index.js';
 export * from './reference/index.js';
-export { wantedUntil, whileWanted } from './reading-scope.js';
+export { readingScope, readTogether, whileWanted } from './reading-scope.js';

@@ -1,10 +1,13 @@
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { PenstockError, wantedUntil } from '#libs/kernel';
+import { PenstockError, readingScope } from '#libs/kernel';
+import { Cancellation } from './cancellation.js';
 import { DatabaseFailure, databaseFailure, isConnectionFailure } from './database-failure.js';
 import { PreparedStatements } from './prepared-statements.js';
 import type { Transaction, Transactional, TransactionOptions } from './queryable.js';
 import { rawTextTypes } from './raw-text-types.js';
+import { ReadsTogether, type GatheredRead } from './reads-together.js';
 import { requireUtc, requireVersion, SESSION_FACTS, type SessionFacts } from './server-requirements.js';
 import { inTransactionScope } from './transaction-scope.js';
 
@@ -32,13 +35,22 @@ type AfterCommit = (() => void | Promise<void>)[];
 /** The server changed the result's columns under a prepared statement (SQLSTATE feature_not_supported). */
 const STALE_PLAN = '0A000';
 
+/** What pg's types leave out of its client. */
+interface Wire {
+  /** Whether statements are sent before the ones ahead of them are answered. */
+  pipeline: boolean;
+  connection: { stream: Writable };
+}
+
 /** One TypeORM data source and the two ways to use it: single statements, and transactions on one connection. */
 export class ConnectionPool implements Transactional {
   readonly #source: DataSource;
   readonly #pool: pg.Pool;
   readonly #statements = new PreparedStatements();
+  /** Absent where nothing can be cancelled. */
+  readonly #together: ReadsTogether | undefined;
   readonly #onProblem: PoolOptions['onProblem'];
-  readonly #cancelBackend: PoolOptions['cancelBackend'];
+  readonly #cancellation: Cancellation | undefined;
   /** Connections that broke, also while they were lent. */
   readonly #broken = new WeakSet<pg.PoolClient>();
 
@@ -49,7 +61,10 @@ export class ConnectionPool implements Transactional {
     // statement that follows fails and tells.
     this.#pool.on('connect', (client) => client.on('error', () => this.#broken.add(client)));
     this.#onProblem = onProblem;
-    this.#cancelBackend = cancelBackend;
+    if (!cancelBackend) return;
+    const cancellation = new Cancellation(cancelBackend, onProblem);
+    this.#cancellation = cancellation;
+    this.#together = new ReadsTogether((reads, signal) => this.#runTogether(cancellation, reads, signal));
   }
 
   static async open(options: PoolOptions): Promise<ConnectionPool> {
@@ -94,7 +109,12 @@ export class ConnectionPool implements Transactional {
   }
 
   async query<R>(sql: string, params: readonly unknown[] = []): Promise<R[]> {
-    return (await this.#runAlone(sql, params, wantedUntil())).rows as R[];
+    const scope = readingScope();
+    const { rows } =
+      scope?.together && this.#together
+        ? await this.#together.read(scope.wantedUntil, sql, params)
+        : await this.#runAlone(sql, params, scope?.wantedUntil);
+    return rows as R[];
   }
 
   async execute(sql: string, params: readonly unknown[] = []): Promise<number> {
@@ -194,8 +214,40 @@ export class ConnectionPool implements Transactional {
   async #runAlone(sql: string, params: readonly unknown[], signal?: AbortSignal): Promise<pg.QueryResult> {
     return this.#onConnection((client) => {
       signal?.throwIfAborted();
-      if (!signal || !this.#cancelBackend) return this.#runAgain(client, sql, params);
-      return this.#cancellable(client, signal, () => this.#runAgain(client, sql, params));
+      if (!signal || !this.#cancellation) return this.#runAgain(client, sql, params);
+      return this.#cancellation.while(client, signal, () => this.#runAgain(client, sql, params));
+    });
+  }
+
+  /** Each read gets its own answer; none is lost because one of them failed. */
+  async #runTogether(cancellation: Cancellation, reads: readonly GatheredRead[], signal: AbortSignal): Promise<void> {
+    try {
+      await this.#onConnection((client) => {
+        signal.throwIfAborted();
+        return cancellation.while(client, signal, () => this.#pipelined(client, reads, signal));
+      });
+    } catch (error) {
+      // Those that have their answer already do not hear of it.
+      for (const { reject } of reads) reject(error);
+    }
+  }
+
+  /** @throws the failure of the connection itself, and the cancellation, which belong to all of them */
+  async #pipelined(client: pg.PoolClient, reads: readonly GatheredRead[], signal: AbortSignal): Promise<void> {
+    const wire = client as unknown as Wire;
+    const { stream } = wire.connection;
+    wire.pipeline = true;
+    stream.cork();
+    const running = reads.map(({ sql, params }) => this.#runAgain(client, sql, params));
+    stream.uncork();
+    const outcomes = await Promise.allSettled(running);
+    wire.pipeline = false;
+    const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+    const common = failures.find((error) => signal.aborted || isConnectionFailure(error));
+    if (common !== undefined) throw common as Error;
+    outcomes.forEach((outcome, index) => {
+      if (outcome.status === 'fulfilled') reads[index]?.resolve(outcome.value);
+      else reads[index]?.reject(outcome.reason);
     });
   }
 
@@ -206,26 +258,6 @@ export class ConnectionPool implements Transactional {
     } catch (error) {
       if (!isStalePlan(error)) throw error;
       return this.#run(client, sql, params);
-    }
-  }
-
-  /** A cancelled statement's connection stays lent until the cancellation has been answered: it must not meet another. */
-  async #cancellable<T>(client: pg.PoolClient, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-    let cancelling: Promise<unknown> | undefined;
-    const cancel = (): void => {
-      const { processID } = client as unknown as { processID: number };
-      cancelling = this.#cancelBackend?.(processID).catch((error: unknown) =>
-        this.#onProblem('A statement nobody waits for could not be cancelled.', error),
-      );
-    };
-    signal.addEventListener('abort', cancel, { once: true });
-    try {
-      return await run();
-    } catch (error) {
-      throw cancelling === undefined ? error : (signal.reason as Error);
-    } finally {
-      signal.removeEventListener('abort', cancel);
-      await cancelling;
     }
   }
 

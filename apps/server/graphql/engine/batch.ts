@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { Principal } from '#libs/kernel';
+import { readTogether, type Principal } from '#libs/kernel';
 
 /** More keys than this are read in several statements. */
 const MAX_BATCH = 200;
@@ -26,7 +26,7 @@ export class Loaders {
     if (!loader) {
       loader = new DataLoader<K, V | undefined, string>(
         async (keys) => {
-          const found = await batch.read(this.principal, keys);
+          const found = await readTogether(() => batch.read(this.principal, keys));
           return keys.map((each) => found.get(batch.nameOf(each)));
         },
         { maxBatchSize: MAX_BATCH, cacheKeyFn: (each) => batch.nameOf(each) },
