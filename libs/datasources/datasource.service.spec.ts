@@ -123,10 +123,16 @@ describe('registered datasources', () => {
     );
   });
 
-  it('"tempdb", a foreign name in the body and a host of ours are refused', async () => {
-    expect((await refusal(scene.bench.service.create(scene.team.admin, scene.body({ name: 'tempdb' })))).code).toBe(
-      'datasource.validation.name_invalid',
-    );
+  it('a name has 1 to 63 of a-z, 0-9, _ and -, and is neither "tempdb" nor another than the path’s', async () => {
+    for (const name of ['tempdb', '', 'A', 'a'.repeat(64), 'ü', 'a b', 'a.b', 'a\n', 'a/b', null, 5]) {
+      const { failures } = await refusal(scene.bench.service.create(scene.team.admin, scene.body({ name } as never)));
+      expect([name, failures]).toEqual([name, ['name_invalid name']]);
+    }
+    for (const name of ['a'.repeat(63), '0', '-', '_'])
+      expect((await scene.bench.service.create(scene.team.admin, scene.body({ name }))).name).toBe(name);
+  });
+
+  it('a foreign name in the body and a host of ours are refused', async () => {
     await scene.bench.service.create(scene.team.admin, scene.body());
     expect(
       (await refusal(scene.bench.service.update(scene.team.admin, 'pg-prod', scene.body({ name: 'other' })))).code,

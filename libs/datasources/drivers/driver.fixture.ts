@@ -43,6 +43,14 @@ export async function rowsOf(connection: DriverConnection, sql: string, values: 
   return await collect(await connection.openCursor({ sql, values }, { fetchSize: 1000, signal: NEVER }));
 }
 
+/** The sizes of a cursor's batches, of rows that nobody looks at. */
+export async function sizesOf(cursor: Cursor): Promise<number[]> {
+  const sizes: number[] = [];
+  for (let batch = await cursor.next(NEVER); batch; batch = await cursor.next(NEVER)) sizes.push(batch.rowCount);
+  await cursor.close();
+  return sizes;
+}
+
 /** One cell's text of a one-row, one-column query. */
 export async function cellOf(connection: DriverConnection, sql: string, values: unknown[] = []): Promise<string> {
   const { rows } = await rowsOf(connection, sql, values);
