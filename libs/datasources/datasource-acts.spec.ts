@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
 
+import type { JsonObject } from '#libs/kernel';
+
 import { datasourceScene, refusal, SECRET } from './datasource-scene.fixture.js';
 import { DatasourceBench, type People } from './datasources.fixture.js';
 import { loginOf } from './drivers/postgres/postgres.fixture.js';
@@ -169,6 +171,21 @@ describe('who does what to a datasource', () => {
         scene.body({ credential: { kind: 'token', secret: 'tok' } }),
       );
       expect((await scene.bench.service.read(scene.team.admin, 'pg-prod')).credential).toEqual({ kind: 'token' });
+    });
+
+    it('kind none clears the secret, and the way back needs one', async () => {
+      const h2 = (credential: JsonObject): JsonObject =>
+        scene.body({ name: 'h2', dialect: 'H2', jdbc_url: 'jdbc:h2:pg://db.example/d', credential });
+      const stored = async (): Promise<unknown> =>
+        (await scene.bench.repository.credential(scene.db.database, 'h2'))?.sealed;
+      const update = (credential: JsonObject) => scene.bench.service.update(scene.team.admin, 'h2', h2(credential));
+      await scene.bench.service.create(scene.team.admin, h2({ kind: 'password', username: 'sa', secret: 'first' }));
+      expect(await stored()).toBeInstanceOf(Buffer);
+      expect((await update({ kind: 'none' })).password_set).toBe(false);
+      expect(await stored()).toBeNull();
+      expect((await refusal(update({ kind: 'password', username: 'sa' }))).code).toBe(
+        'datasource.validation.password_missing',
+      );
     });
 
     it('a writer that keeps a secret of a kind another writer just changed is refused, not given a wrong one', async () => {

@@ -203,7 +203,7 @@ describe('registered datasources', () => {
     },
   );
 
-  it('files must lie under the roots by their real path, at save', async () => {
+  it('files must lie under the roots by their real path, at save and at each opening', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'penstock-outside-'));
     writeFileSync(join(outside, 'x.db'), '');
     symlinkSync(join(outside, 'x.db'), join(scene.folder, 'link.db'));
@@ -224,8 +224,14 @@ describe('registered datasources', () => {
       connected: false,
       error_class: 'ENOENT',
     });
+    // Nor does it open when what comes is a way out: the place that was judged at save may be another one by now.
+    symlinkSync(join(outside, 'x.db'), join(scene.folder, 'later.db'));
+    expect(await scene.bench.service.test(scene.team.root, 'pg-prod')).toMatchObject({
+      connected: false,
+      error_class: 'FILE_ROOT',
+    });
     rmSync(outside, { recursive: true });
-    rmSync(join(scene.folder, 'link.db'));
+    for (const link of ['link.db', 'later.db']) rmSync(join(scene.folder, link));
   });
 
   it('readonly stays when absent; include-schemas are replaced whole', async () => {
