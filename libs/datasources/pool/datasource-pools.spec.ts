@@ -184,6 +184,20 @@ describe('pools that follow their rows, on two processes', () => {
     await (await here.access.lease('pg', { signal: NEVER, access: 'read' })).release();
   });
 
+  it('a pool that could not be built is built anew once its row is sound again, without a word from anybody', async () => {
+    await here.service.create(team.admin, body('first-Passw0rd'));
+    const bend = `UPDATE datasources
+      SET credential_encrypted = set_byte(credential_encrypted, 20, get_byte(credential_encrypted, 20) # 1)`;
+    await db.database.execute(bend);
+    await expect(here.access.lease('pg', { signal: NEVER, access: 'read' })).rejects.toMatchObject({
+      driverCode: 'CREDENTIAL',
+    });
+    await db.database.execute(bend);
+    await (await here.access.lease('pg', { signal: NEVER, access: 'read' })).release();
+    const built = (await team.audit()).filter(([event]) => event === 'datasource.pool_build');
+    expect(built.map(([, { ok }]) => ok)).toEqual([false, true]);
+  });
+
   it('a full pool refuses after connectionTimeout and serves again when a lease comes back', async () => {
     await here.service.create(
       team.admin,
