@@ -19,6 +19,9 @@ const COSTLY: [label: string, query: string, code: string][] = [
   ['depth through fragments', `{ pipelines { nodes { ...f0 } } } ${Array.from({ length: 12 }, (_, n) => `fragment f${n} on Pipeline { executions { nodes { pipeline { ${n < 11 ? `...f${n + 1}` : 'id'} } } } }`).join(' ')}`, 'graphql.too_deep'],
   ['a fragment in itself', '{ viewer { ...v } } fragment v on Viewer { ...v }', 'GRAPHQL_VALIDATION_FAILED'],
   ['fragments in a circle', '{ viewer { ...v } } fragment v on Viewer { ...w } fragment w on Viewer { ...v }', 'GRAPHQL_VALIDATION_FAILED'],
+  ['150 fragments in a mesh of circles', `{ viewer { ...m0 } } ${Array.from({ length: 150 }, (_, n) => `fragment m${n} on Viewer { ${Array.from({ length: 7 }, (_, k) => `...m${(n + k + 1) % 150}`).join(' ')} }`).join(' ')}`, 'GRAPHQL_VALIDATION_FAILED'],
+  ['1,900 lists in one another', `{ pipeline(id: ${nested(1900, '[', ']')}) { id } }`, 'graphql.too_deep'],
+  ['101 lists in one another', `{ pipeline(id: ${nested(101, '[', ']')}) { id } }`, 'graphql.too_deep'],
   ['fragments that double 30 times', `{ viewer { ...d0 } } ${Array.from({ length: 30 }, (_, n) => `fragment d${n} on Viewer { ${n < 29 ? `...d${n + 1} ...d${n + 1}` : '__typename'} }`).join(' ')}`, ''],
   ['pages of pages of pages', '{ pipelines(first: 200) { nodes { executions(first: 200) { nodes { children(first: 200) { nodes { id } } } } } } }', 'graphql.too_complex'],
   ['a page of 201', '{ pipelines(first: 201) { totalCount } }', 'graphql.pagination_invalid'],
@@ -60,6 +63,14 @@ describeWithProgram('redis-server', 'bad input over GraphQL', (redis) => {
     expect([label, answer.status, errorOf(answer)?.code, answer.body.data]).toEqual([label, 400, code, undefined]);
     expect(answer.text.length).toBeLessThan(20_000);
     expect(answer.text).not.toMatch(/node_modules|\bat .+:\d+:\d+/);
+  });
+
+  it('answers a body of unknown members in few words: each defect would quote the whole of it', async () => {
+    const input = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, 'x'.repeat(20)]));
+    const query = 'mutation ($i: CreateApiKeyInput!) { createApiKey(input: $i) { secret } }';
+    const answer = await author.call('POST', '/graphql', { query, variables: { i: input } });
+    expect([answer.status, errorOf(answer)?.code, answer.body.data]).toEqual([400, 'BAD_USER_INPUT', undefined]);
+    expect(answer.text.length).toBeLessThan(20_000);
   });
 
   it('refuses what is no single operation in a JSON object', async () => {
