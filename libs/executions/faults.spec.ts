@@ -1,10 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { catalogueEntry, isPenstockError } from '#libs/kernel';
 import { DatabaseFailure } from '#libs/persistence';
 import { MemoryTransientStore, TransientUnavailable, type TransientStore } from '#libs/transient';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTestDatabase, idle, TestInstance, TestWorkspace, type TestDatabase } from './executions.fixture.js';
+import {
+  createTestDatabase,
+  idle,
+  milestones,
+  TestInstance,
+  TestWorkspace,
+  type TestDatabase,
+} from './executions.fixture.js';
 
 let db: TestDatabase;
 let workspace: TestWorkspace;
@@ -218,12 +225,12 @@ describe('the metadata database', () => {
 
   it('refusing the row refuses the launch, and slot, memory and key are free again', async () => {
     const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
-    const refuse = { on: false };
+    const refuse = { on: false, with: lost() };
     const database = replacing(
       db.database,
       'query',
       (query) => (sql, params) =>
-        refuse.on && sql.includes('INSERT INTO pipeline_executions') ? Promise.reject(lost()) : query(sql, params),
+        refuse.on && sql.includes('INSERT INTO pipeline_executions') ? Promise.reject(refuse.with) : query(sql, params),
     );
     // Room for one: what a refused launch kept would be missing at the next.
     const settings = {
@@ -241,6 +248,11 @@ describe('the metadata database', () => {
         details: { reason: 'record_unavailable' },
       });
     }
+    // What it launches was purged since it was read: as if it had never been there.
+    refuse.with = new DatabaseFailure('violates', '23503', 'fk_pipeline', 'pipeline_executions', '', false);
+    await expect(server.launch(me, pipeline, { idempotencyKey: 'same' })).rejects.toMatchObject({
+      code: 'pipeline.execution.not_found',
+    });
     refuse.on = false;
     const launched = await server.launch(me, pipeline, { idempotencyKey: 'same' });
     expect(await launched.finished).toMatchObject({ status: 'SUCCESS' });
@@ -272,4 +284,64 @@ describe('the metadata database', () => {
     await expectIntact(server, executionId);
     await server.stop();
   });
+
+  it('going away for more than a minute at the end of a run leaves the row to the sweep, and its stream says so', async () => {
+    const clock = performance.now.bind(performance);
+    let ahead = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => clock() + ahead);
+    let attempts = 0;
+    const server = await serverWhoseEnds(() => {
+      // Not given up before the minute is over, nor tried for ever behind it.
+      ahead = [0, 0, 55_000, 55_000, 61_000][++attempts] ?? 0;
+      return Promise.reject(lost());
+    });
+    const me = workspace.principal();
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const { executionId, finished } = await server.launch(me, pipeline);
+    const watch = await server.events.watch(me, executionId, { after: 0, signal: AbortSignal.timeout(20_000) });
+    const seen: string[] = [];
+    for await (const { type } of watch.frames) seen.push(type);
+    expect([watch.remark(), seen.at(-1), attempts]).toEqual(['record-unavailable', 'node_completed', 4]);
+    expect(await finished).toMatchObject({ unrecorded: true, failure: { details: { reason: 'record_unavailable' } } });
+    jest.restoreAllMocks();
+    const statuses = async () =>
+      (await db.database.query('SELECT status FROM pipeline_executions WHERE execution_id = $1', [executionId]))[0];
+    expect(await statuses()).toEqual({ status: 'RUNNING' });
+    expect(await server.results.page(me, executionId, {}).catch((error: unknown) => error)).toMatchObject({
+      code: 'result.execution_incomplete',
+    });
+    await db.database.execute(
+      `UPDATE pipeline_executions SET heartbeat_at = NOW() - INTERVAL '1 hour' WHERE execution_id = $1`,
+      [executionId],
+    );
+    server.instance.trust.holds = () => true;
+    await server.sweep.run();
+    expect(await statuses()).toEqual({ status: 'ABORTED' });
+    await expectIntact(server, executionId);
+    await server.stop();
+  });
+});
+
+describe('an idempotency key', () => {
+  it.each([
+    ['is somebody else’s', () => Promise.resolve(false)],
+    ['cannot be looked up', () => Promise.reject(new TransientUnavailable())],
+  ])(
+    'that %s once the row is there ends the run before any node: two must not run for one key',
+    async (_what, answer) => {
+      const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
+      const server = await TestInstance.start({ database: db.database, store });
+      const me = workspace.principal();
+      const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+      jest.spyOn(store, 'markStarted').mockImplementationOnce(answer);
+      const { executionId, finished } = await server.launch(me, pipeline, { idempotencyKey: 'k' });
+      expect(await finished).toMatchObject({
+        status: 'FAILED',
+        failure: { code: 'pipeline.execution.aborted', details: { reason: 'idempotency_lost' } },
+      });
+      expect(milestones(await server.frames(me, executionId))).toEqual(['execution_started', 'pipeline_failed']);
+      await expectIntact(server, executionId);
+      await server.stop();
+    },
+  );
 });

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DriverFailure, type DatasourceAccess } from '#libs/datasources';
 import { PenstockError, SilentLogger } from '#libs/kernel';
+import type { PipelineDocument, SqlNode } from '#libs/pipelines';
 import { MemoryTransientStore } from '#libs/transient';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTestDatabase, TestInstance, TestWorkspace, type TestDatabase } from '../executions.fixture.js';
 import { Batcher } from '#libs/persistence';
 import { failureRecord } from './failure-record.js';
 import { NodeBudget } from './node-budget.js';
+import { statementSeconds, wallClockSeconds } from './node-limits.js';
 import { OutcomeLatch } from './outcome.js';
 
 const never = new AbortController().signal;
@@ -41,6 +43,35 @@ describe('node budget', () => {
     expect([before.signal.reason, after.signal.reason]).toEqual(['stop', 'stop']);
     before.dispose();
     after.dispose();
+  });
+});
+
+describe('the time limits of a node', () => {
+  const limits = {
+    nodeTimeoutSeconds: 300,
+    nodeTimeoutMaxSeconds: 900,
+    queryTimeoutSeconds: 60,
+    stagingQueryTimeoutSeconds: 45,
+  };
+  const node = (source: string, settings: object) => ({ type: 'DQL', source, settings }) as unknown as SqlNode;
+
+  it('are clamped again at run: the body may be older than today’s ceiling', () => {
+    const seconds = (timeoutSeconds?: number) => wallClockSeconds(node('pg', { timeoutSeconds }), limits);
+    expect([undefined, 10, 900, 5000].map(seconds)).toEqual([300, 10, 900, 900]);
+  });
+
+  it('for a statement are the first one set: of the node, its pipeline, the datasource, the application', () => {
+    const seconds = (ofNode?: number, ofPipeline?: number, ofSource: number | null = null, source = 'pg') =>
+      statementSeconds(
+        node(source, { queryTimeoutSeconds: ofNode }),
+        { settings: { queryTimeoutSeconds: ofPipeline } } as unknown as PipelineDocument,
+        ofSource,
+        limits,
+      );
+    expect([seconds(1, 2, 3), seconds(undefined, 2, 3), seconds(undefined, undefined, 3), seconds()]).toEqual([
+      1, 2, 3, 60,
+    ]);
+    expect(seconds(undefined, undefined, null, 'tempdb')).toBe(45);
   });
 });
 

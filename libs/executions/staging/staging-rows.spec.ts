@@ -193,12 +193,34 @@ describe('staging in and reading out', () => {
   });
 
   it.each([
-    ['a b', 'SELECT 1 AS "a b"'],
-    ['', `SELECT 1 AS "${'x'.repeat(64)}"`],
-    ['A', 'SELECT 1 AS a, 2 AS "A"'],
-  ])('refuses the label %j of a staged query: it would be renamed silently', async (_label, sql) => {
+    ['a b', 0, 'SELECT 1 AS "a b"'],
+    ['x'.repeat(64), 0, `SELECT 1 AS "${'x'.repeat(64)}"`],
+    ['A', 1, 'SELECT 1 AS a, 2 AS "A"'],
+  ])('refuses the label %j of a staged query: it would be renamed silently', async (label, ordinal, sql) => {
     const query = engine.withConnection(signal, (c) => stageQuery(c, 'labels', { sql, values: [] }, signal));
-    await expect(query).rejects.toMatchObject({ code: 'pipeline.staging.invalid_column_name' });
+    const refusal = { code: 'pipeline.staging.invalid_column_name', details: { label, ordinal } };
+    await expect(query).rejects.toMatchObject(refusal);
+    const columns = label === 'A' ? ['a', 'A'] : [label];
+    const rows = source(columns.map((name) => ({ name, type: 'INTEGER' as const })));
+    await expect(stage('labels', rows)).rejects.toMatchObject(refusal);
+  });
+
+  it('does not take for whole what comes out with fewer rows than went in', async () => {
+    await engine.withConnection(signal, async (connection) => {
+      const query = { sql: 'SELECT range AS n FROM range(10)', values: [] };
+      const result = await materialise(connection, 'short', query, signal);
+      await connection.run('DELETE FROM "__dp"."short" WHERE c0 = 4', signal);
+      let read = 0;
+      const reading = (async () => {
+        for await (const { rowCount } of result.batches(signal)) read += rowCount;
+      })();
+      await expect(reading).rejects.toMatchObject({
+        code: 'pipeline.node.query_execution_failed',
+        details: { reason: 'short_read', rows_read: 9, rows_expected: 10 },
+      });
+      expect(read).toBe(9);
+      await result.drop();
+    });
   });
 
   it('gives a caller its labels as written, duplicates included', async () => {
