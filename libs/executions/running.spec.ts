@@ -170,7 +170,14 @@ describe('a run', () => {
     ]);
     const error = readJson(view.error!.text) as JsonObject;
     expect(error).toMatchObject({
-      node: { id: 'bad', type: 'DQL', datasource: 'tempdb', dialect: 'DUCKDB' },
+      node: {
+        id: 'bad',
+        type: 'DQL',
+        datasource: 'tempdb',
+        dialect: 'DUCKDB',
+        template: `t/${pipeline}/bad`,
+        template_version: readJson('1'),
+      },
       sql: `SELECT error('boom ' || :secret) AS x`,
       correlation_id: me.correlationId,
     });

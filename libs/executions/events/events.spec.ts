@@ -29,6 +29,29 @@ describe('the log of a run with more events than memory may hold', () => {
   });
 });
 
+describe('a table that takes nothing for long', () => {
+  it('is said to be crowded from ten thousand waiting events on, and not any more once they are in', async () => {
+    let away = true;
+    const table = { insert: () => (away ? Promise.reject(new Error('away')) : Promise.resolve()) };
+    const writer = new TableLogWriter(table as unknown as EventTable, () => undefined);
+    const hub = new EventHub(writer, { dirty: () => undefined } as unknown as StoreLogWriter);
+    const logs = ['a', 'b'].map((id) => hub.open(id));
+    const tell = (log: ExecutionLog): void => {
+      log.append('node_started', '2026-01-01T00:00:00.000Z', '{}');
+      hub.appended(log);
+    };
+    for (let n = 0; n < 9999; n++) tell(logs[n % 2]!);
+    expect(hub.isCrowded).toBe(false);
+    tell(logs[0]!);
+    expect(hub.isCrowded).toBe(true);
+    away = false;
+    // Batch by batch: each flush waits for the one under way.
+    while (writer.waiting > 0) await writer.flush();
+    expect(hub.isCrowded).toBe(false);
+    writer.stop();
+  });
+});
+
 /** Both shared logs, with everything that can go wrong between them and a reader. */
 class Logs {
   readonly store = new Map<number, LoggedEvent>();

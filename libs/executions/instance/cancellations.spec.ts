@@ -40,4 +40,30 @@ describe('cancellations asked elsewhere', () => {
     await first;
     await cancellations.stop();
   });
+
+  it.each([
+    ['by the poll, where every nudge is lost', 10, () => undefined],
+    ['at the boundary of a node', POLL_MS, (cancellations: Cancellations) => cancellations.lookSoon()],
+  ])('are heard of %s, all runs in one question', async (_when, pollMs, boundary) => {
+    const asked: (readonly string[])[] = [];
+    const store = {
+      readCancels: (ids: readonly string[]) => {
+        asked.push(ids);
+        return Promise.resolve(new Map([['b', 'shutdown']]));
+      },
+      subscribe: () => Promise.resolve(() => Promise.resolve()),
+    } as unknown as TransientStore;
+    const runs = new RunRegistry(2);
+    const enter = (executionId: string, cancel: (reason: string) => void) =>
+      runs.reserve()!.enter({ executionId, cancel } as unknown as ExecutionRun);
+    const others: string[] = [];
+    enter('a', (reason) => others.push(reason));
+    const cancelled = new Promise((resolve) => enter('b', resolve));
+    const cancellations = new Cancellations(store, runs, pollMs, new SilentLogger());
+    await cancellations.start();
+    boundary(cancellations);
+    expect(await cancelled).toBe('shutdown');
+    expect([others, asked[0]]).toEqual([[], ['a', 'b']]);
+    await cancellations.stop();
+  });
 });

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { MemoryTransientStore } from '#libs/transient';
-import { createTestDatabase, TestInstance, TestWorkspace, type TestDatabase } from '../executions.fixture.js';
+import { eventually } from '../../../test/fixtures/eventually.js';
+import { createTestDatabase, HEAVY, TestInstance, TestWorkspace, type TestDatabase } from '../executions.fixture.js';
+import { MetadataTrust } from '../records/metadata-trust.js';
 
 let db: TestDatabase;
 let workspace: TestWorkspace;
@@ -70,6 +72,40 @@ describe('retention', () => {
     });
     expect(await server.retention.audit()).toBe(1);
     expect(await countOf('audit_log', `event = 'x'`)).toBe(1);
+  });
+});
+
+describe('the trust in heartbeats of others', () => {
+  it('comes with quiet: after the boot, and after any statement the database did not answer', () => {
+    let now = 0;
+    const trust = new MetadataTrust(45_000, () => now);
+    const at = (ms: number): boolean => {
+      now = ms;
+      return trust.holds();
+    };
+    expect([at(0), at(44_999), at(45_000)]).toEqual([false, false, true]);
+    trust.failed();
+    expect([at(89_999), at(90_000)]).toEqual([false, true]);
+  });
+
+  it('is lost by a heartbeat, an event or a job that fails: an outage must not reap live runs', async () => {
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: HEAVY }]);
+    const trusted = await TestInstance.start({
+      database: db.database,
+      store: new MemoryTransientStore({ maxBytes: 1 << 26 }),
+    });
+    const failed = jest.spyOn(trusted.instance.trust, 'failed');
+    const { executionId, finished } = await trusted.launch(workspace.principal(), pipeline);
+    const away = jest.spyOn(db.database.control, 'query').mockRejectedValue(new Error('away'));
+    await trusted.instance.ownership.beat();
+    expect(failed).toHaveBeenCalledTimes(1);
+    away.mockRestore();
+    const full = jest.spyOn(db.database, 'execute').mockRejectedValue(new Error('away'));
+    await eventually('events that the table did not take', () => failed.mock.calls.length > 1);
+    full.mockRestore();
+    trusted.instance.runs.get(executionId)!.cancel('cancelled');
+    await finished;
+    await trusted.stop();
   });
 });
 

@@ -57,8 +57,8 @@ export function wireColumn({ name, type, precision, scale, nullable }: Column): 
   };
 }
 
-/** Longest stored payload, in characters; beyond it node statistics keep ids, statuses and codes only. */
-const PAYLOAD_CHARS = 256 * 1024;
+/** Longest stored payload; beyond it node statistics keep ids, statuses and codes only (contract 02 §10.2). */
+const PAYLOAD_BYTES = 256 * 1024;
 
 /** Builds the payloads of contract 02 §10.1 for one run. */
 export class RunEvents {
@@ -139,7 +139,7 @@ export class RunEvents {
 
   #terminal(type: EventType, at: Date, stats: readonly NodeStat[], fields: Record<string, unknown>): UnnumberedEvent {
     const event = this.#event(type, at, { ...fields, node_stats: stats });
-    if (event.data.length <= PAYLOAD_CHARS) return event;
+    if (Buffer.byteLength(event.data) <= PAYLOAD_BYTES) return event;
     const node_stats = stats.map(({ node_id, status, error_code }) => ({ node_id, status, error_code }));
     return this.#event(type, at, { ...fields, node_stats });
   }

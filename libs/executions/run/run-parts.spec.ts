@@ -4,12 +4,15 @@ import { PenstockError, SilentLogger } from '#libs/kernel';
 import type { PipelineDocument, SqlNode } from '#libs/pipelines';
 import { MemoryTransientStore } from '#libs/transient';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../../../test/fixtures/eventually.js';
 import { createTestDatabase, TestInstance, TestWorkspace, type TestDatabase } from '../executions.fixture.js';
 import { Batcher } from '#libs/persistence';
 import { failureRecord } from './failure-record.js';
 import { NodeBudget } from './node-budget.js';
 import { statementSeconds, wallClockSeconds } from './node-limits.js';
+import type { NodeStat } from './node-stats.js';
 import { OutcomeLatch } from './outcome.js';
+import { RunEvents } from './run-events.js';
 
 const never = new AbortController().signal;
 const context = { correlationId: 'c', baseUrl: 'https://x.test', detail: 'full' as const };
@@ -17,21 +20,32 @@ const context = { correlationId: 'c', baseUrl: 'https://x.test', detail: 'full' 
 describe('node budget', () => {
   it('counts only the waits for the database against the statement, not the time between them', async () => {
     let now = 0;
-    const budget = new NodeBudget(never, 100, () => now);
-    budget.limitStatement(1);
+    // So long that none of its timers fires before the test is over: what ends the last wait is what the others have used.
+    const budget = new NodeBudget(never, 1000, () => now);
+    budget.limitStatement(500);
     for (let n = 0; n < 5; n++) {
-      await budget.statement(() => Promise.resolve((now += 150)));
+      await budget.statement(() => Promise.resolve((now += 75_000)));
       now += 10_000; // our own writing
     }
     expect(budget.signal.aborted).toBe(false);
-    await budget.statement(() => Promise.resolve((now += 900)));
+    await budget.statement(() => Promise.resolve((now += 450_000)));
     await expect(
       budget.statement(() => new Promise((resolve) => budget.signal.addEventListener('abort', resolve))),
     ).resolves.toBeDefined();
     expect(budget.signal.reason).toMatchObject({
       code: 'pipeline.node.query_timeout',
-      details: { timeout_seconds: 1 },
+      details: { timeout_seconds: 500 },
     });
+    budget.dispose();
+  });
+
+  it('leaves the database what is left of the wall clock and the grace behind it, should this process be gone', () => {
+    let now = 0;
+    const budget = new NodeBudget(never, 100, () => now, 5000);
+    now = 30_000;
+    expect([budget.leftMs, budget.backstopMs]).toEqual([70_000, 75_000]);
+    now = 130_000;
+    expect([budget.leftMs, budget.backstopMs]).toEqual([0, 5000]);
     budget.dispose();
   });
 
@@ -124,13 +138,54 @@ describe('failure record', () => {
       class: 'Error',
       message: `value '…' and "…" and ab, \uFFFD and \uFFFD`,
     });
-    expect(record.exception!.frames.length).toBeLessThanOrEqual(40);
+    const deep = new Error('x'.repeat(3000));
+    deep.stack = `Error: deep\n${'    at f (/srv/libs/x.ts:1:1)\n'.repeat(60)}`;
+    const { message, frames } = failureRecord(deep, context).exception!;
+    expect([message.length, frames]).toEqual([2000, Array(40).fill('at f (libs/x.ts:1:1)')]);
     expect(text).not.toContain(process.cwd());
     expect(record.sql!.length).toBeLessThanOrEqual(16_384);
     expect(record.doc_url).toBe('https://x.test/docs/errors#pipeline.node.query_execution_failed');
     const circle = new Error('a');
     circle.cause = circle;
     expect(JSON.stringify(failureRecord(circle, { ...context, phase: 'execute' })).length).toBeLessThan(200_000);
+  });
+});
+
+describe('the last event of a run', () => {
+  const facts = {
+    executionId: 'e',
+    correlationId: 'c',
+    pipelineId: 'p',
+    pipelineVersion: 1,
+    startedAt: '2026-01-01T00:00:00.000000Z',
+  };
+  const at = new Date('2026-01-01T00:00:01Z');
+  const stats = (count: number, message: string): NodeStat[] =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ node_id: `node-${index}`, status: 'FAILED', started_at: null, completed_at: null, duration_ms: 0 },
+      ...{ rows_out: -1, bytes_out: 0, error_code: 'pipeline.node.timeout', error_message: message },
+    }));
+
+  it('keeps of node statistics that are too long to be stored ids, states and codes, of every node', () => {
+    const told = (count: number, message: string) => {
+      const { data } = new RunEvents(facts).executionAborted(at, stats(count, message), 'cancelled');
+      expect(Buffer.byteLength(data)).toBeLessThanOrEqual(256 * 1024);
+      return (JSON.parse(data) as { node_stats: Record<string, unknown>[] }).node_stats;
+    };
+    expect(told(10, 'short')[9]).toMatchObject({ error_message: 'short', rows_out: -1 });
+    // A thousand nodes; and as few characters as would fit, were each one byte.
+    for (const [count, message] of [
+      [1000, 'x'.repeat(500)],
+      [100, '€'.repeat(1500)],
+    ] as const) {
+      const kept = told(count, message);
+      expect(kept).toHaveLength(count);
+      expect(kept.at(-1)).toEqual({
+        node_id: `node-${count - 1}`,
+        status: 'FAILED',
+        error_code: 'pipeline.node.timeout',
+      });
+    }
   });
 });
 
@@ -175,47 +230,57 @@ describe('a driver that does not stop when asked', () => {
 
   afterAll(() => db?.drop());
 
-  it('is given up after the grace: the node ends, the connection is destroyed, it is said once', async () => {
-    const released: unknown[] = [];
-    const said: string[] = [];
-    const logger = new (class extends SilentLogger {
-      override warn(message?: string): void {
-        said.push(String(message));
-      }
-    })();
-    const record = { name: 'stuck', dialect: 'POSTGRES', isReadonly: false, queryTimeoutSeconds: null };
-    const lease = {
-      openCursor: () => new Promise<never>(() => undefined),
-      release: (outcome: unknown) => Promise.resolve(void released.push(outcome)),
-    };
-    const datasources = {
-      visible: () => Promise.resolve(new Map([['stuck', record]])),
-      checkReachable: () => Promise.resolve([]),
-      live: () => Promise.resolve(record),
-      lease: () => Promise.resolve(lease),
-      poolSize: () => 5,
-      connectionTimeoutMs: () => 1000,
-    } as unknown as DatasourceAccess;
-    const server = await TestInstance.start({
-      database: db.database,
-      store: new MemoryTransientStore({ maxBytes: 1 << 20 }),
-      datasources,
-      logger,
-      settings: { DATAPIPELINES_EXECUTOR_CANCEL_GRACE_SECONDS: '1' },
-    });
-    const workspace = await TestWorkspace.create(db.database);
-    const me = workspace.principal();
-    const node = {
-      id: 'n',
-      sql: 'SELECT 1',
-      source: 'stuck',
-      dialect: 'POSTGRES',
-      settings: { query_timeout_seconds: 1 },
-    };
-    const { finished } = await server.launch(me, await workspace.pipeline([node]));
-    expect(await finished).toMatchObject({ status: 'FAILED', failure: { code: 'pipeline.node.query_timeout' } });
-    expect(said.filter((message) => message === 'node.statement_abandoned')).toHaveLength(1);
-    expect(released).toEqual(['destroy']);
-    await server.stop();
-  });
+  it.each([
+    ['gives a connection and never an answer', { query_timeout_seconds: 1 }, 'pipeline.node.query_timeout'],
+    ['gives its connection when nobody wants it any more', { timeout_seconds: 1 }, 'pipeline.node.timeout'],
+  ])(
+    'and %s, is given up after the grace: the connection is destroyed, it is said once',
+    async (_what, settings, code) => {
+      const released: unknown[] = [];
+      const late = Promise.withResolvers<void>();
+      if (code === 'pipeline.node.query_timeout') late.resolve();
+      const said: string[] = [];
+      const logger = new (class extends SilentLogger {
+        override warn(message?: string): void {
+          said.push(String(message));
+        }
+      })();
+      const record = { name: 'stuck', dialect: 'POSTGRES', isReadonly: false, queryTimeoutSeconds: null };
+      const lease = {
+        openCursor: () => new Promise<never>(() => undefined),
+        release: (outcome: unknown) => Promise.resolve(void released.push(outcome)),
+      };
+      const datasources = {
+        visible: () => Promise.resolve(new Map([['stuck', record]])),
+        checkReachable: () => Promise.resolve([]),
+        live: () => Promise.resolve(record),
+        lease: () => late.promise.then(() => lease),
+        poolSize: () => 5,
+        connectionTimeoutMs: () => 1000,
+      } as unknown as DatasourceAccess;
+      const server = await TestInstance.start({
+        database: db.database,
+        store: new MemoryTransientStore({ maxBytes: 1 << 20 }),
+        datasources,
+        logger,
+        settings: { DATAPIPELINES_EXECUTOR_CANCEL_GRACE_SECONDS: '1' },
+      });
+      const workspace = await TestWorkspace.create(db.database);
+      const me = workspace.principal();
+      const node = {
+        id: 'n',
+        sql: 'SELECT 1',
+        source: 'stuck',
+        dialect: 'POSTGRES',
+        settings,
+      };
+      const { finished } = await server.launch(me, await workspace.pipeline([node]));
+      expect(await finished).toMatchObject({ status: 'FAILED', failure: { code } });
+      late.resolve();
+      await eventually('the connection to be let go', () => released.length > 0);
+      expect(said.filter((message) => message === 'node.statement_abandoned')).toHaveLength(1);
+      expect(released).toEqual(['destroy']);
+      await server.stop();
+    },
+  );
 });
