@@ -197,4 +197,19 @@ describe('the hardened posture', () => {
   ])('refuses %s', (_what, change, key) => {
     expect(violatedKeys({ ...HARDENED, ...change })).toContain(key);
   });
+
+  it.each<[string, Environment, string[]]>([
+    ['neither asks for TLS', { REDIS_URL: 'redis://:s3cret@redis.example.com' }, ['metadata-db.url', 'redis.url']],
+    ['TLS is switched off', { DATABASE_URL: 'postgres://db.example.com/p?sslmode=disable' }, ['metadata-db.url']],
+    ['Redis is a host, which has no TLS', { REDIS_URL: '', DATAPIPELINES_REDIS_HOST: 'r.example.com' }, ['metadata-db.url', 'redis.url']],
+    ['the certificate is checked', { DATABASE_URL: 'postgres://db.example.com/p?sslmode=verify-full' }, []],
+    ['an authority is given', { DATABASE_URL: 'postgres://db.example.com/p?sslrootcert=/etc/ssl/ca.pem' }, []],
+    ['TLS is on by its older name', { DATABASE_URL: 'postgres://db.example.com/p?ssl=true' }, []],
+    ['TLS comes first', { DATABASE_URL: 'postgres://db.example.com/p?sslnegotiation=direct' }, []],
+    ['it is not hardened', { DATAPIPELINES_POSTURE: 'development', REDIS_URL: 'redis://redis.example.com' }, []],
+  ])('warns, by name and never by address, of a store that is spoken to in the clear: %s', (_what, change, keys) => {
+    const { warnings } = loadConfiguration({ ...HARDENED, ...change });
+    expect(warnings.map((warning) => warning.split(' ')[0]?.replace('datapipelines.', ''))).toEqual(keys);
+    expect(warnings.join()).not.toMatch(/example\.com|s3cret/);
+  }); // prettier-ignore
 });

@@ -14,6 +14,7 @@ import { readConfigurationFile } from './file.js';
 import type { OidcProviderSetting } from './oidc-providers.js';
 import { missingSettings, type Purpose } from './requirements.js';
 import { SettingsReader } from './settings.js';
+import { plainStoreWarnings } from './store-encryption.js';
 import { ALL_KEYS, keyDefinition, type ConfigurationKey, type ConfigurationValue } from './table.js';
 import { ConfigurationError, type ConfigurationViolation } from './violation.js';
 
@@ -81,6 +82,7 @@ export function loadConfiguration(environment: Environment, options: LoadOptions
     );
   }
   warnings.push(...providerWarnings(values.get('datapipelines.auth.oidc.providers') as readonly OidcProviderSetting[]));
+  warnings.push(...plainStoreWarnings((key) => values.get(key) as never));
   return new Configuration(embedded ? 'embedded' : 'external', values, warnings);
 }
 
