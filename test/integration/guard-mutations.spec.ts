@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { CsrfCheck } from '../../apps/server/http/csrf.js';
 import { OPERATION } from '../../apps/server/http/operation.decorator.js';
-import { routesOfController } from '../../apps/server/http/routes-of.js';
+import { routesOfController, type ControllerClass } from '../../apps/server/http/routes-of.js';
 import { declaredControllers, declaredRoutes } from '../../apps/server/openapi/declared-routes.js';
-import { WorkspacesController } from '../../apps/server/rest/workspaces.controller.js';
-import { CsrfTokens } from '#libs/identity';
+import { CsrfTokens, type OperationId } from '#libs/identity';
 import { anonymised } from '../fixtures/anonymised.js';
 import type { Answer } from '../fixtures/api-client.js';
 import { denialFaults, deniedCallers, withoutFloodLimit } from '../fixtures/denial-rows.js';
@@ -114,29 +113,48 @@ describe('an @Operation that is missing', () => {
     controllers.flatMap((controller) => routesOfController(controller).map((route) => ({ controller, route }))),
   );
 
-  it('stops the boot', () => {
-    const restore = without(WorkspacesController.prototype, 'list');
+  const routes = Object.entries(VECTORS).filter(([name]) => routeOf(name) === name);
+  /** Read at the start and put ahead of the router. */
+  const AHEAD = /^(ALL \/api\/x|POST \/graphql$)/;
+  /** Who comes in where no session does. */
+  const callerAt = (name: string): Caller => {
+    const byKey = /^(ALL|POST \/mcp)/.test(name) ? 'execute key' : 'ws admin';
+    const label = /^\w+ \/api\/v1\/promotion/.test(name) ? 'promotion key' : byKey;
+    return scene.callers.find((each) => each.label === label) as Caller;
+  };
+
+  /** Runs `work` while one handler has no operation. */
+  async function withoutOperation(name: string, work: (controller: ControllerClass) => unknown): Promise<void> {
+    const found = (await guarded).find(({ route }) => `${route.method} ${route.path}` === name);
+    if (!found) throw new TypeError(`no handler of ${name}`);
+    const restore = without(found.controller.prototype as object, found.route.handler.split('.')[1] ?? '');
     try {
-      expect(() => routesOfController(WorkspacesController)).toThrow(/has no @Operation/);
+      await work(found.controller);
     } finally {
       restore();
     }
+  }
+
+  it.each(routes)('stops the boot at %s', async (name) => {
+    await withoutOperation(name, (controller) =>
+      expect(() => routesOfController(controller)).toThrow(/has no @Operation/),
+    );
   });
 
-  it.each(Object.entries(VECTORS).filter(([name]) => !/[,?]|ALL|graphql|\/mcp/.test(name)))(
-    'serves nothing at %s',
-    async (name, vector) => {
-      const found = (await guarded).find(({ route }) => `${route.method} ${route.path}` === name);
-      if (!found) throw new TypeError(`no handler of ${name}`);
-      const restore = without(found.controller.prototype as object, found.route.handler.split('.')[1] ?? '');
-      try {
-        const answer = await send(name, vector, scene.own);
-        expect([answer.status, errorOf(answer)?.code]).toEqual([500, 'internal']);
-      } finally {
-        restore();
-      }
-    },
-  );
+  it.each(routes.filter(([name]) => !AHEAD.test(name)))('serves nothing at %s', async (name, vector) => {
+    await withoutOperation(name, async () => {
+      const answer = await send(name, vector, scene.own, {}, callerAt(name));
+      expect([answer.status, errorOf(answer)?.code]).toEqual([500, 'internal']);
+    });
+  });
+
+  it.each(routes.filter(([name]) => AHEAD.test(name)))('is no way in where it is another: %s', async (name, vector) => {
+    const { route } = (await guarded).find((each) => `${each.route.method} ${each.route.path}` === name)!;
+    const attempt = async () => errorOf(await send(name, vector, scene.own, {}, callerAt(name)))?.code;
+    expect(await attempt()).toBeUndefined();
+    const nobodys = await mutation.judgedAs(route.operation as OperationId, 'promotion.receive', attempt);
+    expect(nobodys).toBe('auth.promotion.key_invalid');
+  });
 });
 
 describe('a denial', () => {
