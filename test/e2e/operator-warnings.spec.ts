@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { ApiClient } from '../fixtures/api-client.js';
 import { root } from '../fixtures/keeper-state.js';
+import { datasourceBody } from '../fixtures/matrix-documents.js';
 import { createEmptyDatabase, type EmptyDatabase } from '../fixtures/postgres.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { startRedis, type TestRedis } from '../fixtures/redis.js';
@@ -14,17 +16,19 @@ const KINDS_OF_ANSWER = ['/health', '/login', '/', '/api/v1/auth/me', '/api/v1/a
 describeWithProgram('redis-server', 'what a server tells its operator at each start', (program) => {
   const secrets = deploymentSecrets();
   let database: EmptyDatabase;
+  let source: EmptyDatabase;
   let redis: TestRedis;
   let server: ServerProcess | undefined;
 
   beforeAll(async () => {
-    [database, redis] = await Promise.all([createEmptyDatabase(), startRedis(program)]);
+    [database, source] = [await createEmptyDatabase(), await createEmptyDatabase()];
+    redis = await startRedis(program);
   });
   afterEach(async () => {
     await server?.end('SIGKILL');
   });
   afterAll(async () => {
-    await Promise.all([redis?.stop(), database?.drop()]);
+    await Promise.all([redis?.stop(), database?.drop(), source?.drop()]);
   });
 
   async function boot(env: Record<string, string>): Promise<ServerProcess> {
@@ -49,6 +53,12 @@ describeWithProgram('redis-server', 'what a server tells its operator at each st
       env: { PATH: process.env['PATH'] ?? '', ...env },
       encoding: 'utf8',
     });
+
+  const signedIn = async ({ baseUrl }: ServerProcess): Promise<ApiClient> => {
+    const admin = new ApiClient(baseUrl);
+    await admin.login(ADMIN.email, 'velvet-gravel-onion-51');
+    return admin;
+  };
 
   const headerOf = async (baseUrl: string): Promise<[string, string | null][]> =>
     Promise.all(
@@ -96,6 +106,24 @@ describeWithProgram('redis-server', 'what a server tells its operator at each st
   });
 
   it('goes quiet once the password is changed and the address is the old one', async () => {
-    expect(warnings(await boot({}))).toEqual([]);
+    const quiet = await boot({});
+    expect(warnings(quiet)).toEqual([]);
+    const admin = await signedIn(quiet);
+    expect((await admin.call('POST', '/api/v1/datasources', datasourceBody(source, 'orders'))).status).toBe(201);
+    expect((await admin.data('POST', '/api/v1/datasources/orders/test')).connected).toBe(true);
+  });
+
+  it('names each datasource whose key was lost, and is healed over HTTP by the credential itself', async () => {
+    const replaced = await boot({ DATAPIPELINES_DB_ENCRYPTION_KEY: randomBytes(32).toString('base64') });
+    const lost = replaced.output.split('\n').filter((line) => line.includes('No key opens the credential'));
+    expect(lost.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { level: 'warn', datasource: 'orders', key_version: 1 },
+    ]);
+    const admin = await signedIn(replaced);
+    const works = async () => (await admin.data('POST', '/api/v1/datasources/orders/test')).connected;
+    expect(await works()).toBe(false);
+    expect((await admin.call('PUT', '/api/v1/datasources/orders', datasourceBody(source, 'orders'))).status).toBe(200);
+    expect(await works()).toBe(true);
+    expect(replaced.output).not.toContain(new URL(source.url).password);
   });
 });
