@@ -1,13 +1,21 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { ApiClient, type Answer } from '../fixtures/api-client.js';
 import { releasedTemplate } from '../fixtures/authoring.js';
 import { eventually } from '../fixtures/eventually.js';
 import { data } from '../fixtures/graphql.js';
 import { datasourceBody } from '../fixtures/matrix-documents.js';
+import { root } from '../fixtures/keeper-state.js';
+import { addPerson, emailOf, PASSWORD } from '../fixtures/people.js';
 import { PromotionScene } from '../fixtures/promotion-scene.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { errorOf } from '../fixtures/refusals.js';
+
+const execFileAsync = promisify(execFile);
 
 interface Refused {
   status: number;
@@ -20,7 +28,7 @@ describeWithProgram('redis-server', 'promotion from one deployment to the next',
   let callerKey: string;
 
   beforeAll(async () => {
-    scene = await PromotionScene.start(redis);
+    scene = await PromotionScene.start(redis, { source: { DATAPIPELINES_DEPLOYMENT_PROMOTION_TIMEOUT_SECONDS: '4' } });
     callerKey = (await scene.keeper.data('POST', '/api/v1/auth/api-keys', { name: 'caller', scopes: ['execute'] })).key;
   }, 90_000);
   afterAll(async () => {
@@ -47,6 +55,21 @@ describeWithProgram('redis-server', 'promotion from one deployment to the next',
     const draft = await scene.author.data('PUT', `/api/v1/pipelines/${id}`, { ...read, ...change }, { headers });
     await scene.author.data('POST', `/api/v1/pipelines/${id}/release`, undefined, { headers: { 'If-Match': draft.body_hash } });
   } // prettier-ignore
+
+  it('is done as the document says, pasted into a shell', async () => {
+    await scene.released('guide/one');
+    await addPerson(scene.source, 'promoter', { memberships: { default: { promoter: true } } });
+    const guide = readFileSync(join(root, 'docs/promotion.md'), 'utf8');
+    const blocks = [...guide.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+    expect(blocks).toHaveLength(4);
+    const env = {
+      ...{ PATH: process.env['PATH'] ?? '', TMPDIR: scene.source.files, BASE: scene.source.server.baseUrl },
+      ...{ EMAIL: emailOf('promoter'), PASSWORD, WORKSPACE: 'default' },
+    };
+    const { stdout } = await execFileAsync('bash', ['--norc', '-euo', 'pipefail', '-c', blocks.join('\n')], { env });
+    expect(stdout).toContain('"imported":true,"switched":true');
+    expect(stdout.trimEnd().split('\n').at(-1)).toContain('"pipelines":[]');
+  });
 
   it('sends a tree with its endpoint and bound key, and the endpoint answers there at once, out of the data there', async () => {
     await scene.released('tree/child');
@@ -158,6 +181,27 @@ describeWithProgram('redis-server', 'promotion from one deployment to the next',
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     const imported = answers.flatMap((answer) => answer.body.data.pipelines).filter((each) => each.imported);
     expect(imported).toHaveLength(1);
+  });
+
+  it('is given up in time where the target is slow, arrives all the same, and is found at the next try', async () => {
+    const check = { id: 'held', name: 'Held', datasource: 'warehouse', expected: { kind: 'value', value: 1 } };
+    const id = await scene.released('slow/one', { checks: [{ ...check, sql: 'SELECT count(*) FROM place' }] });
+    const before = await scene.counts();
+    const holder = new pg.Client({ connectionString: scene.warehouses.target.url });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE place IN ACCESS EXCLUSIVE MODE');
+    const answer = await promote([id]);
+    expect([answer.status, errorOf(answer)?.code, errorOf(answer)?.details]).toEqual([
+      502,
+      'pipeline.promotion.target_unreachable',
+      { reason: 'timeout' },
+    ]);
+    // The check still waits, and no transaction has begun.
+    expect(await scene.counts()).toEqual(before);
+    await holder.query('ROLLBACK');
+    await holder.end();
+    await eventually('the push arrives', async () => (await candidate('slow/one')) === undefined);
+    expect((await promote([id])).body.data).toMatchObject({ templates: [], pipelines: [] });
   });
 
   it('leaves nothing behind where the target dies in the middle of a push, and brings all of it at the next try', async () => {
