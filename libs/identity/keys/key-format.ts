@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { randomBase32 } from './base32.js';
 
 const ID_SYMBOLS = 12;
@@ -31,5 +31,5 @@ export function isKeyId(text: string): boolean {
 
 /** What a cached success is compared with; the secret has 240 bits, so a plain digest does not weaken it. */
 export function digestOf(presented: string): Buffer {
-  return createHash('sha256').update(presented).digest();
+  return hash('sha256', presented, 'buffer');
 }

@@ -64,6 +64,7 @@ export function encodeContext(context: ReadonlyMap<string, TypedValue>): string 
 
 /** `YYYY-MM-DD` of an instant in a zone. */
 function dateIn(zone: string, instant: string): string {
+  if (zone === 'UTC') return instant.slice(0, 10);
   const parts = new Map(
     dateFormat(zone)
       .formatToParts(new Date(instant))
