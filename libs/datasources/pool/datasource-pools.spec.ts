@@ -64,8 +64,13 @@ describe('pools that follow their rows, on two processes', () => {
   }
 
   async function value(lease: Lease, sql: string): Promise<string> {
-    const cursor = await lease.openCursor({ sql, values: [] }, { fetchSize: 10, signal: NEVER });
-    return (await collect(cursor)).rows[0] ?? '';
+    try {
+      const cursor = await lease.openCursor({ sql, values: [] }, { fetchSize: 10, signal: NEVER });
+      return (await collect(cursor)).rows[0] ?? '';
+    } finally {
+      // One that stays out holds up the end of its process for as long as that waits.
+      await lease.release();
+    }
   }
 
   const sessions = async (): Promise<number> => {
