@@ -11,6 +11,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import type { JsonObject, PenstockError } from '#libs/kernel';
 import { MemoryTransientStore } from '#libs/transient';
 
+import { ListeningLogger } from '../../../test/fixtures/listening-logger.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/fixtures/postgres.js';
 import { DatasourceBench, People } from '../datasources.fixture.js';
 import { NEVER } from '../drivers/driver.fixture.js';
@@ -20,6 +21,7 @@ describe('introspection', () => {
   let postgres: PostgresBench;
   let db: TestDatabase;
   let bench: DatasourceBench;
+  let log: ListeningLogger;
   let team: People;
   let folder: string;
 
@@ -51,9 +53,10 @@ describe('introspection', () => {
 
   beforeEach(async () => {
     db = await createTestDatabase();
-    bench = await DatasourceBench.start(db, new MemoryTransientStore({ maxBytes: 1_000_000 }), {
-      DATAPIPELINES_DATASOURCES_FILE_ROOTS: folder,
-    });
+    log = new ListeningLogger();
+    const environment = { DATAPIPELINES_DATASOURCES_FILE_ROOTS: folder };
+    const store = new MemoryTransientStore({ maxBytes: 1_000_000 });
+    bench = await DatasourceBench.start(db, store, environment, undefined, log);
     team = await People.of(db, 'team');
     const { host, port, database, username, secret } = loginOf(postgres.database.url);
     const pg = {
@@ -257,10 +260,13 @@ describe('introspection', () => {
     silent.close();
   });
 
-  it('an unreachable datasource is 502 without driver text, and a key needs the author scope', async () => {
+  it('an unreachable datasource is 502 without driver text, a warning for the operator, and a key needs the author scope', async () => {
     expect(await code(bench.introspection.schemas(team.viewer, 'down'))).toEqual([
       'pipeline.execution.datasource_unreachable',
       { datasource: 'down', reason: 'ECONNREFUSED' },
+    ]);
+    expect(log.lines.filter(({ level }) => level === 'warn' || level === 'error')).toMatchObject([
+      { level: 'warn', message: 'datasource.unreachable', fields: { datasource: 'down' } },
     ]);
     expect((await code(bench.introspection.schemas(team.key('read'), 'pg')))[0]).toBe('auth.scope.insufficient');
     expect((await bench.introspection.schemas(team.key('author'), 'pg')).schemas).toContain('sales');
