@@ -205,6 +205,24 @@ describe('staging in and reading out', () => {
     await expect(stage('labels', rows)).rejects.toMatchObject(refusal);
   });
 
+  it('gives the event loop a turn after each chunk, however fast the source is', async () => {
+    const from = source([{ name: 'a', type: 'INTEGER' }], ...Array.from({ length: 30 }, () => [[1]]));
+    let turns = 0;
+    let counting = false;
+    const count = (): void => {
+      turns++;
+      if (counting) setImmediate(count);
+    };
+    const next = () => {
+      if (!counting) setImmediate(count);
+      counting = true;
+      return from.next();
+    };
+    expect(await stage('turns', { ...from, next })).toBe(30);
+    counting = false;
+    expect(turns).toBeGreaterThanOrEqual(29);
+  });
+
   it('does not take for whole what comes out with fewer rows than went in', async () => {
     await engine.withConnection(signal, async (connection) => {
       const query = { sql: 'SELECT range AS n FROM range(10)', values: [] };
