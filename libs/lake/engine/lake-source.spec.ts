@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
-import type { NativeCalls } from '#libs/datasources';
+import type { DuckdbConnection, NativeCalls } from '#libs/datasources';
 
 import { TableProblem } from '../tables/table-scan.js';
 import { LakeSource } from './lake-source.js';
@@ -58,6 +58,17 @@ describe('the engine of a lake in one process', () => {
     await one.close();
     await expect(one.connect('read', signal)).rejects.toMatchObject({ kind: 'connection' });
   });
+
+  it('stays shut and locked behind the gate of statements too: nothing opens it, whoever could run something else', async () => {
+    const one = source();
+    const connection = (await one.connect('read', signal)) as DuckdbConnection;
+    const run = (sql: string) => connection.call((native) => native.run(sql), signal);
+    for (const sql of ['SET enable_external_access = true', `SET allowed_directories = ['/etc/']`, `SET GLOBAL threads = 8`, 'SET lock_configuration = false'])
+      expect([sql, await run(sql).then(() => 'done', () => 'refused')]).toEqual([sql, 'refused']);
+    await expect(run(`ATTACH '${join(folder, 'x.duckdb')}' AS x`)).rejects.toThrow();
+    await connection.close();
+    await one.close();
+  }); // prettier-ignore
 
   it('is replaced before the next query when what it enters its storage with is about to end', async () => {
     const soon = source(() => Date.now() + 30_000);
