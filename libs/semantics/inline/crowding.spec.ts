@@ -41,6 +41,33 @@ describe('facts in a crowd', () => {
     expect(theirs.facts.every(({ from_this_workspace }) => from_this_workspace)).toBe(true);
   });
 
+  it('are listed in full to the five hundredth, and the cut is told', async () => {
+    await crowd(499);
+    const list = () => scene.semantics.service.list(scene.team.viewer, 'pg', {});
+    const lengths = () => list().then(({ facts, truncated }) => [facts.length, truncated]);
+    expect(await lengths()).toEqual([499, false]);
+    const newest = await record();
+    expect(await lengths()).toEqual([500, false]);
+    await crowd(1);
+    expect(await lengths()).toEqual([500, true]);
+    expect((await list()).facts.map(({ id }) => id)).toContain(newest.id);
+  });
+
+  it('say nothing against each other where they name nothing: two rules of a team are two rules', async () => {
+    const rule = { scope: 'WORKSPACE', kind: 'preference', refs: [] };
+    const said = [
+      await record({ ...rule, fact: 'amounts are shown in euro' }),
+      await record({ ...rule, fact: 'weeks begin on Monday' }),
+    ];
+    const { facts } = await scene.semantics.service.list(scene.team.viewer, 'pg', {});
+    expect(facts.map(({ id, conflict }) => [id, conflict])).toEqual(said.reverse().map(({ id }) => [id, undefined]));
+    const against = { kind: 'grain', refs: [{ table: 'orders' }] };
+    await record({ ...against, fact: 'one row for each order' });
+    await record({ ...against, fact: 'one row for each item' });
+    const both = (await scene.semantics.service.list(scene.team.viewer, 'pg', { scope: 'DATASOURCE' })).facts;
+    expect(both.map(({ conflict }) => conflict)).toEqual([true, true]);
+  });
+
   it('at one column are shown newest first, one’s own among them, and their conflicts are told of all', async () => {
     const own = await record();
     await crowd(60, { kind: 'unit', refs: '[{"table":"orders","column":"total_cents","schema":"public"}]' });

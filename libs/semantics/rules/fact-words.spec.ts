@@ -22,12 +22,18 @@ describe('the words of a fact', () => {
     expect(judge('orders and orders again')).toEqual({ missing: [] });
   });
 
-  it.each(['order_linse', 'ordr_lines', 'order_line'])('that nearly name a table are a mistake: %s', (token) => {
-    expect(judge(`see ${token} for amounts`)).toEqual({ mismatch: { token, suggestion: 'order_lines' } });
-  });
+  it.each(['order_linse', 'ordr_lines', 'order_line', 'ordr_lins'])(
+    'that nearly name a table are a mistake: %s',
+    (token) => {
+      expect(judge(`see ${token} for amounts`)).toEqual({ mismatch: { token, suggestion: 'order_lines' } });
+    },
+  );
 
   it('that are plain words, or far away, are no names', () => {
     expect(judge('order customer ordres liens')).toEqual({ missing: [] });
+    // Three letters away; and three letters are too few for a name.
+    expect(judge('see order_li for amounts')).toEqual({ missing: [] });
+    expect(judge('see o_l for amounts', [], { tables: [table('o_li')] })).toEqual({ missing: [] });
     expect(judge('see order_history for amounts')).toEqual({ missing: [] });
   });
 

@@ -5,7 +5,16 @@ import { readMessages } from './read-messages.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
+/** A batch in which nothing is wrong but its length. */
+const pings = (many: number): string =>
+  `[${Array.from({ length: many }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`).join()}]`;
+
 describe('messages', () => {
+  it('come in batches of twenty at most', () => {
+    expect(readMessages(bytes(pings(20))).count).toBe(20);
+    expect(() => readMessages(bytes(pings(21)))).toThrow(/at most 20/);
+  });
+
   it('keep arguments exact; the library gets none of them', () => {
     const call =
       '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{"n":1.10},"_meta":{"progressToken":3}}}';
@@ -32,7 +41,7 @@ describe('messages', () => {
     ['[]', -32600],
     ['null', -32600],
     ['[[]]', -32600],
-    [`[${Array.from({ length: 21 }, () => '{}').join()}]`, -32600],
+    [pings(21), -32600],
   ])('%s is %i', (text, code) => {
     expect(() => readMessages(bytes(text))).toThrow(expect.objectContaining({ code }));
   });
