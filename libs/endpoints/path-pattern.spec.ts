@@ -34,6 +34,14 @@ describe('path patterns', () => {
     expect(reasonOf(input)).toEqual(['endpoint.path_invalid', reason]);
   });
 
+  it('may be as long as 200 characters, of segments as long as 64, and no longer', () => {
+    expect(reasonOf(`/${'a'.repeat(64)}`)).toBe('accepted');
+    expect(reasonOf(`/${'a'.repeat(65)}`)).toEqual(['endpoint.path_invalid', 'segment']);
+    const longest = `/${[64, 64, 64, 4].map((length) => 'a'.repeat(length)).join('/')}`;
+    expect([longest.length, reasonOf(longest)]).toEqual([200, 'accepted']);
+    expect(reasonOf(`${longest}a`)).toEqual(['endpoint.path_invalid', 'too_long']);
+  });
+
   it('strips one leading /api/x, so that people may paste the URL they call', () => {
     expect(parsePathPattern('/api/x/travel/{city}').text).toBe('/travel/{city}');
     expect(parsePathPattern('/api/x/travel/{city}').variables).toEqual(['city']);
