@@ -37,8 +37,6 @@ describeWithProgram('redis-server', 'the matrix of tools', (redis) => {
     keys = scene.callers.filter(({ kind }) => kind === 'user key');
     keys.push({ label: "an author's key", client, kind: 'user key', role: 'author', scope: 'author' });
     keys.push(await keyOf('climber', { author: true }, { label: "a promoter's key", role: 'promoter' }, { promoter: true }));
-    const every = { author: true, promoter: true, admin: true };
-    keys.push(await keyOf('mighty', every, { label: "a super admin's key", role: 'ws admin' }));
     governed = await governedState(deployment);
     checksum = await Checksum.open(deployment.database.superuserUrl);
   }, 120_000);
@@ -52,11 +50,11 @@ describeWithProgram('redis-server', 'the matrix of tools', (redis) => {
   });
 
   /** A person's key of scope author; what the person may do afterwards is another matter. */
-  async function keyOf(name: string, flags: object, caller: Pick<Caller, 'label' | 'role'>, later?: object): Promise<Caller> {
+  async function keyOf(name: string, flags: object, caller: Pick<Caller, 'label' | 'role'>, later: object): Promise<Caller> {
     const { workspace } = scene.own;
-    const id = await addPerson(deployment, name, { memberships: { [workspace]: flags }, superAdmin: later === undefined });
+    const id = await addPerson(deployment, name, { memberships: { [workspace]: flags } });
     const { key } = await (await signIn(deployment, name)).in(workspace).data('POST', '/api/v1/auth/api-keys', { name, scopes: ['author'] });
-    if (later) await deployment.admin.in(workspace).data('PUT', `/api/v1/workspaces/${workspace}/members/${id}`, later);
+    await deployment.admin.in(workspace).data('PUT', `/api/v1/workspaces/${workspace}/members/${id}`, later);
     return { ...caller, client: ApiClient.withKey(deployment.server.baseUrl, key), kind: 'user key', scope: 'author' };
   }
 
