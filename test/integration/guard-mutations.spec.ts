@@ -63,14 +63,19 @@ async function foreignRowFaults(name: string, vector: Vector): Promise<string[]>
   return anonymised(answer, scene.foreign) === anonymised(absent, scene.absent) ? [] : [`${told}, in other words`];
 }
 
+/** Where promotion goes to is asked last, and here nowhere. */
+const BEHIND_ALL = 'pipeline.promotion.target_unreachable';
+
 /** What a guard that is gone must give: the foreign row itself, or a refusal behind all rights; never a failure. */
 function expectShown(seen: string[]): void {
   expect(seen).not.toEqual([]);
-  expect(seen.filter((fault) => / 5\d\d |internal/.test(fault))).toEqual([]);
+  expect(seen.filter((fault) => / 5\d\d |internal/.test(fault) && !fault.endsWith(BEHIND_ALL))).toEqual([]);
 }
 
 /** Routes that name a workspace are held by what their caller is a member of. */
 const NAMED = /\/workspaces?\//;
+/** The receiver is held by the pin of its key, and reads no cookie (04 §2, §6.4); the matrix asks it for another workspace. */
+const RECEIVER = /^\w+ \/api\/v1\/promotion\//;
 
 describe('a membership that is not looked at', () => {
   const named = Object.entries(VECTORS).filter(([name, { absent }]) => absent !== undefined && NAMED.test(name));
@@ -84,7 +89,8 @@ describe('a membership that is not looked at', () => {
 describe('a workspace predicate that is dropped', () => {
   /** Routes by which a person addresses a row that the database alone holds apart from another workspace's. */
   const addressing = Object.entries(VECTORS).filter(
-    ([name, { absent }]) => absent !== undefined && /^(GET|POST|PUT|DELETE) /.test(name) && !NAMED.test(name),
+    ([name, { absent }]) =>
+      absent !== undefined && /^(GET|POST|PUT|DELETE) /.test(name) && !NAMED.test(name) && !RECEIVER.test(name),
   );
   // What is removed without its guard is gone for those that come after.
   addressing.sort(([one], [two]) => Number(one.startsWith('DELETE')) - Number(two.startsWith('DELETE')));
@@ -119,7 +125,7 @@ describe('an @Operation that is missing', () => {
   /** Who comes in where no session does. */
   const callerAt = (name: string): Caller => {
     const byKey = /^(ALL|POST \/mcp)/.test(name) ? 'execute key' : 'ws admin';
-    const label = /^\w+ \/api\/v1\/promotion/.test(name) ? 'promotion key' : byKey;
+    const label = RECEIVER.test(name) ? 'promotion key' : byKey;
     return scene.callers.find((each) => each.label === label) as Caller;
   };
 
@@ -209,7 +215,7 @@ function without(prototype: object, handler: string): () => void {
 
 describe('a CSRF check that is dropped', () => {
   const writes = Object.entries(VECTORS).filter(
-    ([name]) => /^(POST|PUT|PATCH|DELETE) /.test(name) && !/[,?]|\/mcp/.test(name),
+    ([name]) => /^(POST|PUT|PATCH|DELETE) /.test(name) && !/[,?]|\/mcp/.test(name) && !RECEIVER.test(name),
   );
   const FORGED: [reason: string, headers: Record<string, string>][] = [
     ['missing', { 'DP-CSRF-Token': '' }],
