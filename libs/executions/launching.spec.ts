@@ -56,13 +56,16 @@ describe('launching', () => {
       parameters: { n: { type: 'DECIMAL', precision: 15, required: false, default: 0 } },
     });
     const parameters = readJson('{"n": 1.10}') as JsonObject;
-    const mine = [await server.launch(me, pipeline, { parameters }), await server.launch(me, pipeline)];
+    const mine = [
+      await server.launch(me, pipeline, { parameters, triggeredVia: 'REST' }),
+      await server.launch(me, pipeline),
+    ];
     const [row] = await bench.db.database.query(
       `SELECT parameters_json, triggered_via, heartbeat_at = started_at AS beats FROM pipeline_executions
         WHERE execution_id = $1`,
       [mine[0]!.executionId],
     );
-    expect(row).toEqual({ parameters_json: '{"n": 1.10}', triggered_via: 'UI', beats: true });
+    expect(row).toEqual({ parameters_json: '{"n": 1.10}', triggered_via: 'REST', beats: true });
     await expect(server.launch(me, pipeline)).rejects.toMatchObject({
       code: 'pipeline.execution.concurrency_limit',
       details: { scope: 'per_user', limit: 2 },
