@@ -262,12 +262,23 @@ describe('the metadata database', () => {
 
   it('letting others go first delays the end of a run and does not lose it', async () => {
     let victims = 0;
-    const server = await serverWhoseEnds((write) => {
+    const shown: string[] = [];
+    const server: TestInstance = await serverWhoseEnds((write) => {
       if (victims++ > 0) return write();
+      const { runs, hub } = server.instance;
+      for (const { executionId: id } of runs.all())
+        shown.push(
+          ...hub
+            .local(id)!
+            .after(0)
+            .map(({ type }) => type),
+        );
       return Promise.reject(new DatabaseFailure('deadlock detected', '40P01', undefined, undefined, '', false));
     });
     const executionId = await succeeds(server);
     expect(victims).toBe(2);
+    // Nobody is told of an end that is not committed yet.
+    expect([shown.at(-1), shown.includes('pipeline_completed')]).toEqual(['node_completed', false]);
     await expectIntact(server, executionId);
     await server.stop();
   });
@@ -320,6 +331,21 @@ describe('the metadata database', () => {
     await expectIntact(server, executionId);
     await server.stop();
   });
+});
+
+it('a cancel that comes while the result is published changes nothing any more: all nodes have succeeded', async () => {
+  const store = new MemoryTransientStore({ maxBytes: 1 << 26 });
+  const server = await TestInstance.start({ database: db.database, store });
+  const publish = store.publishResult.bind(store);
+  jest.spyOn(store, 'publishResult').mockImplementation((id, ...more) => {
+    server.instance.runs.get(id)!.cancel('cancelled');
+    return publish(id, ...more);
+  });
+  const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT range AS n FROM range(3000)' }]);
+  const { executionId, finished } = await server.launch(workspace.principal(), pipeline);
+  expect(await finished).toMatchObject({ status: 'SUCCESS', dataReady: { total_rows: 3000 } });
+  await expectIntact(server, executionId);
+  await server.stop();
 });
 
 describe('an idempotency key', () => {

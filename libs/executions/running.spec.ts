@@ -41,10 +41,12 @@ describe('a run', () => {
       result_row_count: 1,
       error: null,
     });
-    const [row] = await bench.db.database.query<{ parameters_json: string }>(
-      'SELECT parameters_json FROM pipeline_executions WHERE execution_id = $1',
+    const [row] = await bench.db.database.query<{ parameters_json: string; measured: boolean; bytes: number }>(
+      `SELECT parameters_json, duration_ms >= 0 AND completed_at >= started_at AS measured, result_size_bytes::int AS bytes
+         FROM pipeline_executions WHERE execution_id = $1`,
       [executionId],
     );
+    expect(row).toMatchObject({ measured: true, bytes: Buffer.byteLength('[1,"hé"]') });
     expect(readJson(row!.parameters_json)).toMatchObject({
       word: 'hé',
       execution_id: executionId,
@@ -168,6 +170,8 @@ describe('a run', () => {
       ['bad', 'FAILED', false],
       ['never', 'ABORTED', true],
     ]);
+    const measured = (JSON.parse(view.node_stats!.text) as { rows_out: number }[]).map(({ rows_out }) => rows_out);
+    expect(measured).toEqual([-1, -1, -1]);
     const error = readJson(view.error!.text) as JsonObject;
     expect(error).toMatchObject({
       node: {
@@ -224,7 +228,10 @@ describe('a run', () => {
     const { finished } = await server.launch(bench.workspace.principal(), pipeline);
     expect(await finished).toMatchObject({
       status: 'FAILED',
-      failure: { code: 'pipeline.staging.memory_limit_exceeded', details: { limit_mb: 64, spill_limit_mb: 1 } },
+      failure: {
+        code: 'pipeline.staging.memory_limit_exceeded',
+        details: { limit_mb: 64, spill_limit_mb: 1, used_mb: expect.any(Number) },
+      },
     });
     expect(await leftovers(server)).toEqual(NOTHING_LEFT);
   });
