@@ -24,6 +24,7 @@ const EXCEPTED: [part: string, reason: string][] = [
   ['FALSE AS conflicting FROM learned_facts f LEFT JOIN pipelines p ON p.id = f.source_pipeline_id AND p.workspace_id = $1::uuid WHERE f.id = ANY', 'the same notes, read by id; each of the two holds for the other'],
   ['FROM password_reset_tokens WHERE user_id = $1 AND created_at > NOW()', 'counted where mail is on; held by libs/identity/reset/password-reset.spec.ts'],
   ['SELECT recipient FROM mail_sends WHERE user_id = $1 AND kind', 'whose addresses are masked in what servers said; held by libs/identity/administration/user-erasure.spec.ts'],
+  ['WHERE p.workspace_id = $1 AND e.parent_execution_id = ANY($2::uuid[]) AND TRUE) x WHERE x.place', 'children run in the workspace of their parents, which were found visible before'],
   ['AS total FROM pipeline_executions e JOIN pipelines p ON p.id = e.pipeline_id WHERE p.workspace_id = $1 AND e.parent_execution_id = ANY', 'children run in the workspace of their parents, which were found visible before'],
   ['p.workspace_id = w.workspace_id', 'asked at the beat of an open stream, of many streams at once; held by libs/executions/reading.spec.ts'],
   ['WHERE m.user_id = $1 AND NOT w.is_deleted ORDER BY w.id FOR NO KEY UPDATE OF w', 'holds workspaces for the statement after it, which reads what somebody leaves'],
