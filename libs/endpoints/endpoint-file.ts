@@ -1,12 +1,13 @@
 import {
   isExactNumber,
   isJsonObject,
+  PenstockError,
   validationError,
   type Failure,
   type JsonObject,
   type JsonValue,
 } from '#libs/kernel';
-import { parsePathPattern, type PathPattern } from './path-pattern.js';
+import { ancestors, parsePathPattern, type PathPattern } from './path-pattern.js';
 
 /** A published endpoint as it travels: its pipeline and the keys of its node by name (seed §5A). */
 export interface EndpointFile {
@@ -73,6 +74,8 @@ function readEntry(at: string, entry: JsonValue, failures: Failure[]): ReadEndpo
   if (failures.length > before) return undefined;
   // Its own refusal says what is wrong with a path, and where.
   const pattern = parsePathPattern(path as string);
+  const stray = bindings.find(({ path_prefix: prefix }) => !ancestors(pattern.text).includes(prefix));
+  if (stray) throw notAbove(stray.path_prefix, pattern);
   return {
     at,
     path: pattern.text,
@@ -100,6 +103,14 @@ function readBindings(
     }
     refuse(`bindings[${index}]`, 'must hold "path_prefix" and "key_name"');
     return [];
+  });
+}
+
+/** As for a binding that is made here (contract 04 §6.3): no node but those that can decide about the endpoint. */
+function notAbove(prefix: string, { text }: PathPattern): PenstockError {
+  return new PenstockError('endpoint.path_invalid', {
+    message: `“${prefix.slice(0, 64)}” is not at or above “${text.slice(0, 64)}”, whose keys it binds: use the path of the endpoint or a node above it.`,
+    details: { reason: 'not_above', path_prefix: prefix.slice(0, 64) },
   });
 }
 

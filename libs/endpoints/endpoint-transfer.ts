@@ -64,8 +64,8 @@ export class EndpointTransfer {
   }
 
   /**
-   * Publishes what is new, changes what differs, and binds the keys: bindings that only this deployment has stay. The
-   * pipelines they name are stored by now.
+   * Publishes what is new, changes what differs, and binds the keys where they do not decide yet: bindings that only
+   * this deployment has stay. The pipelines they name are stored by now.
    *
    * @throws as a publication does
    */
@@ -109,36 +109,48 @@ export class EndpointTransfer {
     return true;
   }
 
+  /**
+   * At the path itself, wherever its sender has them: a node above would begin to decide for its neighbours, or let the
+   * keys in to them as well. Where the node of the sender decides here too, and has the keys, they stand.
+   */
   async #bind(
     tx: Transaction,
     workspace: ActingWorkspace,
     principal: Principal,
-    { bindings }: ReadEndpointFile,
+    { path, bindings }: ReadEndpointFile,
     keys: ReadonlyMap<string, string>,
   ): Promise<boolean> {
-    let bound = false;
-    for (const { path_prefix: prefix, key_name: name } of bindings) {
-      const keyId = keys.get(name)!;
-      if (!(await this.bindings.insert(tx, workspace.id, prefix, keyId, principal.userId))) continue;
-      bound = true;
-      const details = { api_key_id: keyId, path_prefix: prefix };
+    if (bindings.length === 0) return false;
+    const deciding = decidingBindings(path, await this.bindings.list(workspace.id, tx));
+    const stands = ({ path_prefix: node, key_name: name }: EndpointFile['bindings'][number]): boolean =>
+      deciding.some((at) => at.apiKeyId === keys.get(name) && [node, path].includes(at.pathPrefix));
+    if (bindings.every(stands)) return false;
+    for (const keyId of new Set(bindings.flatMap(({ key_name: name }) => keys.get(name) ?? []))) {
+      if (!(await this.bindings.insert(tx, workspace.id, path, keyId, principal.userId))) continue;
+      const details = { api_key_id: keyId, path_prefix: path };
       await this.audit.append(tx, { ...principal, workspace }, 'endpoint.key_bound', details);
     }
-    return bound;
+    return true;
   }
 }
 
-/** With the bindings of the node that decides who may call it: the deepest at or above its path that has any. */
-function endpointFile(endpoint: PublishedEndpoint, bindings: readonly KeyBinding[]): EndpointFile {
-  const node = ancestors(endpoint.pattern.text).find((at) => bindings.some(({ pathPrefix }) => pathPrefix === at));
-  const names = new Set(bindings.flatMap(({ pathPrefix, keyName }) => (pathPrefix === node ? [keyName] : [])));
+/** Those of the node that decides who may call a path: the deepest at or above it that has any. */
+function decidingBindings(path: string, bindings: readonly KeyBinding[]): readonly KeyBinding[] {
+  const node = ancestors(path).find((at) => bindings.some(({ pathPrefix }) => pathPrefix === at));
+  return bindings.filter(({ pathPrefix }) => pathPrefix === node);
+}
+
+function endpointFile(endpoint: PublishedEndpoint, all: readonly KeyBinding[]): EndpointFile {
+  const bindings = new Map(
+    decidingBindings(endpoint.pattern.text, all).map(({ pathPrefix, keyName }) => [keyName, pathPrefix]),
+  );
   return {
     path: endpoint.pattern.text,
     pipeline: endpoint.pipelineName,
     timeout_seconds: endpoint.timeoutSeconds,
     description: endpoint.description,
     enabled: endpoint.isEnabled,
-    bindings: [...names].map((name) => ({ path_prefix: node!, key_name: name })),
+    bindings: [...bindings].map(([name, prefix]) => ({ path_prefix: prefix, key_name: name })),
   };
 }
 

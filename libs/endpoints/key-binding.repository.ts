@@ -35,8 +35,8 @@ export class KeyBindingRepository {
     return (await this.database.query<Row>(SELECT)).map(toBinding);
   }
 
-  async list(workspaceId: string): Promise<KeyBinding[]> {
-    const rows = await this.database.query<Row>(
+  async list(workspaceId: string, q: Queryable = this.database): Promise<KeyBinding[]> {
+    const rows = await q.query<Row>(
       `${SELECT} WHERE b.workspace_id = $1 ORDER BY b.path_prefix, k.name, b.api_key_id`,
       [workspaceId],
     );

@@ -38,6 +38,19 @@ describe('what may be promoted', () => {
     expect(stands(here(2, 'x'), undefined)).toBe(false);
   });
 
+  it('leaves out an endpoint whose keys are bound at the path itself there, where a promotion binds them, and at no other node', () => {
+    const boundAt = (node: string) => ({ ...endpoint, path: '/a/b', bindings: [{ path_prefix: node, key_name: 'k' }] });
+    expect([endpointStands(boundAt('/a'), boundAt('/a/b')), endpointStands(boundAt('/a'), boundAt('/a'))]).toEqual([
+      true,
+      true,
+    ]);
+    // A wider node may let in whom the narrower one keeps out.
+    expect([endpointStands(boundAt('/a/b'), boundAt('/a')), endpointStands(boundAt('/a'), boundAt('/'))]).toEqual([
+      false,
+      false,
+    ]);
+  });
+
   it('leaves out an endpoint only when nothing of it differs; a key bound there beside ours is no difference', () => {
     const more = { ...endpoint, bindings: [...endpoint.bindings, { path_prefix: '/', key_name: 'theirs' }] };
     expect([endpointStands(endpoint, endpoint), endpointStands(endpoint, more)]).toEqual([true, true]);

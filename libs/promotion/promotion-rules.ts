@@ -120,15 +120,17 @@ function lacksKeys(name: string, keys: readonly string[], path: string): Failure
   };
 }
 
-/** Whether the target publishes the path as it is published here, and binds its keys. */
+/** Whether the target publishes the path as it is published here, and lets its keys in: at the same node, or at the path. */
 export function endpointStands(here: EndpointFile, there: EndpointFile | undefined): boolean {
   if (!there) return false;
-  const bound = new Set(there.bindings.map(({ path_prefix, key_name }) => `${path_prefix} ${key_name}`));
+  const bound = new Set(there.bindings.map(({ path_prefix: node, key_name: name }) => `${node} ${name}`));
   return (
     here.pipeline === there.pipeline &&
     here.timeout_seconds === there.timeout_seconds &&
     here.description === there.description &&
     here.enabled === there.enabled &&
-    here.bindings.every(({ path_prefix, key_name }) => bound.has(`${path_prefix} ${key_name}`))
+    here.bindings.every(({ path_prefix: node, key_name: name }) =>
+      [node, here.path].some((at) => bound.has(`${at} ${name}`)),
+    )
   );
 }

@@ -108,6 +108,24 @@ describeWithProgram('redis-server', 'the promotion receiver', (redis) => {
       expect((await push(body)).body.data.pipelines[0]).toMatchObject({ imported: false, switched: false });
     });
 
+    it('binds keys at the path itself, so that its neighbours stay open to whom they were open', async () => {
+    const id = await scene.released('beside/one');
+    await scene.keeper.data('POST', '/api/v1/auth/api-keys', { name: 'beside', kind: 'endpoint' });
+    const body = await scene.push(id);
+    const endpoint = { pipeline: 'beside/one', timeout_seconds: 30, description: '', enabled: true };
+    await push({ ...body, endpoints: [{ ...endpoint, path: '/beside/open' }] });
+    const bindings = [{ path_prefix: '/', key_name: 'beside' }];
+    const bound = { ...body, endpoints: [{ ...endpoint, path: '/beside/bound', bindings }] };
+    expect((await push(bound)).body.data.endpoints[0].changed).toBe(true);
+    const caller = ApiClient.withKey(scene.target.server.baseUrl, callerKey);
+    expect((await caller.call('GET', '/api/x/beside/open')).status).toBe(200);
+    expect(errorOf(await caller.call('GET', '/api/x/beside/bound'))?.code).toBe('endpoint.key_not_bound');
+    const inventory = await scene.peer.data('GET', '/api/v1/promotion/inventory?workspace=default');
+    const row = inventory.endpoints.find(({ path }: { path: string }) => path === '/beside/bound');
+    expect(row.bindings).toEqual([{ path_prefix: '/beside/bound', key_name: 'beside' }]);
+    expect((await push(bound)).body.data.endpoints[0].changed).toBe(false);
+  }); // prettier-ignore
+
     it('serves at once what it publishes, to the keys of the same names', async () => {
     const id = await scene.released('served/one');
     await scene.keeper.data('POST', '/api/v1/auth/api-keys', { name: 'böund 🔑', kind: 'endpoint' });
@@ -150,6 +168,7 @@ describeWithProgram('redis-server', 'the promotion receiver', (redis) => {
     ['an endpoint without a pipeline', (b) => ({ ...b, endpoints: [{ path: '/a', timeout_seconds: 1 }] }), 400, 'pipeline.execution.invalid_parameter_type'],
     ['an endpoint of a pipeline that is not here', (b) => ({ ...b, endpoints: [{ path: '/a', pipeline: 'no/where', timeout_seconds: 9 }] }), 404, 'pipeline.execution.not_found'],
     ['an endpoint at a path that is none', (b) => ({ ...b, endpoints: [{ path: 'A b', pipeline: 'refused/one', timeout_seconds: 9 }] }), 400, 'endpoint.path_invalid'],
+    ['a key at a node that is not above its endpoint', (b) => ({ ...b, endpoints: [{ path: '/a', pipeline: 'refused/one', timeout_seconds: 9, bindings: [{ path_prefix: '/other', key_name: 'k' }] }] }), 400, 'endpoint.path_invalid'],
     ['an endpoint whose variable nobody declares', (b) => ({ ...b, endpoints: [{ path: '/a/{x}', pipeline: 'refused/one', timeout_seconds: 9 }] }), 400, 'endpoint.path_variable_unknown'],
     ['more entries than one push may bring', (b) => ({ ...b, pipelines: Array(501).fill(b.pipelines[0]) }), 400, 'pipeline.execution.invalid_parameter_type'],
     ['a list where an object belongs', () => [], 400, 'pipeline.execution.invalid_parameter_type'],
