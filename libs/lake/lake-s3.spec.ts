@@ -137,6 +137,12 @@ describe('a lake on S3', () => {
     expect(await tested('modest')).toEqual([true, undefined]);
     expect(await tested('wrong-secret', s3.endpoint, { secret: 'wrong-secret-of-a-test' })).toEqual([false, 'SignatureDoesNotMatch']);
     expect(await tested('anonymous', s3.endpoint, {}, { unsigned: 'true' })).toEqual([true, undefined]);
+    // AWS shows strangers no refusal but another page; a service that fails is none that is there.
+    s3.toStrangers = 307;
+    expect(await tested('led-on', s3.endpoint, {}, { unsigned: 'true' })).toEqual([true, undefined]);
+    s3.toStrangers = 503;
+    expect((await tested('failing', s3.endpoint, {}, { unsigned: 'true' }))[0]).toBe(false);
+    expect((await tested('nobody-there', '127.0.0.1:1', {}, { unsigned: 'true' }))[0]).toBe(false);
     expect(await tested('nowhere', '127.0.0.1:1')).toEqual([false, expect.stringMatching(/ECONNREFUSED/)]);
   }); // prettier-ignore
 

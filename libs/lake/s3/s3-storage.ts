@@ -41,6 +41,7 @@ const PAGE = 1000;
 const HTTPS = 443;
 /** What services call a request of somebody they know, or of nobody, that they do not grant. */
 const NOT_ALLOWED = ['AccessDenied', 'MethodNotAllowed', 'NotImplemented'];
+const SERVICE_FAILED = 500;
 
 /** The S3 service of one datasource, reached under the egress policy only. */
 export class S3Storage {
@@ -49,6 +50,8 @@ export class S3Storage {
   readonly #region: string;
   /** Whether requests would carry the identity of this machine. */
   readonly #asMachine: boolean;
+  /** Whether requests say nothing of who asks. */
+  readonly #unsigned: boolean;
 
   constructor(
     { endpoint, region = 'us-east-1', unsigned, urlStyle }: LakeOptions,
@@ -60,6 +63,7 @@ export class S3Storage {
     const lookup = egress.lookupFor(endpoint?.port ?? HTTPS);
     const known = !unsigned && username !== null && secret !== null;
     this.#asMachine = !unsigned && !known;
+    this.#unsigned = unsigned;
     this.#client = new S3Client({
       region,
       forcePathStyle: urlStyle === undefined ? endpoint !== undefined : urlStyle === 'path',
@@ -192,18 +196,22 @@ export class S3Storage {
 
   /**
    * Asks for the list of buckets. Few credentials may read it: a service that says so knows who asks, which is all that
-   * is wanted.
+   * is wanted. Of nobody it has nothing to know, so any answer will do: AWS leads strangers on to its advertisement.
    *
-   * @throws DriverFailure when the service does not answer, or knows no such credential
+   * @throws DriverFailure when the service does not answer or fails, or knows no such credential
    */
   async knowsCaller(signal: AbortSignal): Promise<void> {
     await this.#asked(async () => {
       try {
         await this.#client.send(new ListBucketsCommand({}), { abortSignal: signal });
       } catch (error) {
-        if (!(error instanceof S3ServiceException) || !NOT_ALLOWED.includes(error.name)) throw error;
+        if (!(error instanceof S3ServiceException) || !this.#isAnswer(error)) throw error;
       }
     });
+  }
+
+  #isAnswer({ name, $metadata: { httpStatusCode = SERVICE_FAILED } }: S3ServiceException): boolean {
+    return NOT_ALLOWED.includes(name) || (this.#unsigned && httpStatusCode < SERVICE_FAILED);
   }
 
   /** An address that is no name never reaches the look-up, so it is judged before. */
