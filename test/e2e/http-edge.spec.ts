@@ -268,6 +268,23 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
     expect((await nobody.call('GET', '/assets/pages/page.css')).status).toBe(404);
   });
 
+  it('gives a page of another build behind the same balancer its script, and lets nobody keep it', async () => {
+    const ask = (path: string) => nobody.call('GET', `/assets/pages/${path}`);
+    const { text = '' } = await nobody.call('GET', '/login', undefined, HTML);
+    const [own = ''] = /(?<=\/assets\/pages\/)[^"]+\.js/.exec(text) ?? [];
+    const other = own.replace(/^[^/]+/, '0123456789abcdef');
+    const [kept, lent] = [await ask(own), await ask(other)];
+    expect([lent.status, lent.text, lent.headers.get('Cache-Control')]).toEqual([200, kept.text, 'no-cache']);
+    expect(lent.headers.get('Content-Type')).toBe(kept.headers.get('Content-Type'));
+    expect(lent.headers.get('ETag')).not.toBeNull();
+    for (const hash of ['0123456789abcde', '0123456789abcdef0', '0123456789ABCDEF', '0123456789abcdeg'])
+      expect([hash, (await ask(other.replace('0123456789abcdef', hash))).status]).toEqual([hash, 404]);
+    for (const gone of ['gone.js', 'login.html', '']) {
+      const answer = await ask(`0123456789abcdef/${gone}`);
+      expect([gone, answer.status, answer.headers.get('Cache-Control')]).toEqual([gone, 404, 'no-store']);
+    }
+  });
+
   it('sends each class of path the headers and cookies written down here, and no others', async () => {
     const shown = ['Cache-Control', 'Clear-Site-Data', 'Content-Security-Policy', 'Content-Type', 'Cross-Origin-Opener-Policy', 'Cross-Origin-Resource-Policy', 'Permissions-Policy', 'Referrer-Policy', 'Set-Cookie', 'Strict-Transport-Security', 'Vary', 'X-Content-Type-Options', 'X-Frame-Options', 'X-Powered-By']; // prettier-ignore
     const leaver = await signIn(deployment, 'leaver');

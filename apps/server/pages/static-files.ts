@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type Express, type RequestHandler } from 'express';
@@ -18,6 +19,8 @@ const SWAGGER_FILES = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js']);
 
 /** Scripts and styles of our own pages, under a hash of them all: they import each other by name (10 §1). */
 const PAGES_PATH = `/assets/pages/${hashOf(PAGES)}`;
+/** Where servers of another build have theirs: behind one balancer a page of theirs may ask us for its script. */
+const OTHER_PAGES_PATH = /^\/assets\/pages\/[0-9a-f]{16}(?=\/)/;
 
 /** A page of our own, which asks for its scripts and styles where they may be kept for ever. */
 export function readPage(path: string): string {
@@ -38,6 +41,15 @@ export function serveStatic(door: Express): void {
   door.use('/assets/graphiql', onlyFiles(express.static(GRAPHIQL, forever)));
   door.use(SWAGGER_UI_PATH, only(SWAGGER_FILES, express.static(SWAGGER_UI, forever)));
   door.use(PAGES_PATH, onlyFiles(express.static(PAGES, forever)));
+  door.use(
+    OTHER_PAGES_PATH,
+    onlyFiles(express.static(PAGES, { ...options, cacheControl: false, setHeaders: askAgain })),
+  );
+}
+
+/** The address does not name this content, so nobody may keep it without asking. */
+function askAgain(response: ServerResponse): void {
+  response.setHeader('Cache-Control', 'no-cache');
 }
 
 function hashOf(folder: string): string {
