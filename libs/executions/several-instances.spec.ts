@@ -300,8 +300,10 @@ function suite(stores: () => Promise<[TransientStore, TransientStore]>): void {
     await one.instance.flush();
     const told = await eventsOf(executionId);
     await abort(executionId);
+    const warn = jest.spyOn(one.instance.logger, 'warn');
     ends.release();
     expect(await finished).toMatchObject({ failure: { details: { reason: 'fenced' } } });
+    expect(warn).toHaveBeenCalledWith('execution.fenced', expect.objectContaining({ execution_id: executionId }));
     expect(await statusOf(executionId)).toBe('ABORTED');
     expect(await eventsOf(executionId)).toEqual(told);
     expect(told.at(-1)).toBe('node_completed');

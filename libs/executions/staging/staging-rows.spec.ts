@@ -247,6 +247,11 @@ describe('staging in and reading out', () => {
     expect(rows).toEqual(['[1,2,3]']);
   });
 
+  it('reckons in UTC, wherever the server stands', async () => {
+    const { rows } = await readAll(`SELECT current_setting('TimeZone') AS zone, '2026-03-29 02:30'::TIMESTAMPTZ AS at`);
+    expect(rows).toEqual(['["UTC","2026-03-29T02:30:00.000000Z"]']);
+  });
+
   it('reads in the order of the query across many chunks and ranges', async () => {
     const { rows } = await readAll('SELECT range AS n FROM range(50000) ORDER BY n DESC');
     expect(rows).toHaveLength(50000);
