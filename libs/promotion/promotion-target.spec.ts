@@ -73,6 +73,29 @@ describe('what answers at the address of a target', () => {
     expect(impostor.heard).toBe(1);
   });
 
+  it.each([
+    [404, 'request.not_found'],
+    [429, 'rate_limit.exceeded'],
+    [401, 'auth.session.expired'],
+    [403, 'auth.scope.insufficient'],
+  ])('a %i %s is about the request between the two, and never told as ours', async (status, code) => {
+    impostor.says(status, JSON.stringify({ error: { code, message: 'x' } }));
+    const error = await target()
+      .inventory(caller, 'default')
+      .catch((thrown: unknown) => thrown);
+    const details = { reason: 'target_failed', target_code: code, status };
+    expect(error).toMatchObject({ code: UNREACHABLE, status: 502, details });
+  });
+
+  it('a key that is not accepted there keeps its code: it is to be replaced here', async () => {
+    impostor.says(401, JSON.stringify({ error: { code: 'auth.promotion.key_invalid', message: 'x' } }));
+    expect(await refusal(target().inventory(caller, 'default'))).toEqual([
+      401,
+      'auth.promotion.key_invalid',
+      undefined,
+    ]);
+  });
+
   it('a silence is given up in time', async () => {
     impostor.answer = () => undefined;
     expect(await refusal(target().inventory(caller, 'default'))).toEqual([502, UNREACHABLE, 'timeout']);

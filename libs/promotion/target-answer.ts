@@ -109,13 +109,13 @@ function bodyOf(text: string, status: number): JsonObject {
   return body;
 }
 
-/** A refusal of the target keeps its code; what is broken there is no refusal. */
+/** A refusal of what was promoted keeps its code; what is broken there, or between the two deployments, is no refusal. */
 function refusalOf(body: JsonObject, status: number): PenstockError {
   const { error, correlation_id: correlationId } = body;
   const { code, message, details } = isJsonObject(error) ? error : {};
   if (typeof code !== 'string') return unreachable('not_penstock', { status });
   const entry = isCode(code) ? catalogueEntry(code) : undefined;
-  if (!isCode(code) || !entry || status >= 500) {
+  if (!isCode(code) || !entry || status >= 500 || isBetweenDeployments(code)) {
     const id = typeof correlationId === 'string' ? { target_correlation_id: correlationId.slice(0, 64) } : {};
     return unreachable('target_failed', { status, target_code: code.slice(0, 100), ...id });
   }
@@ -124,6 +124,14 @@ function refusalOf(body: JsonObject, status: number): PenstockError {
     details: isJsonObject(details) ? { ...details } : {},
     ...(status === entry.alternateStatus ? { status } : {}),
   });
+}
+
+/**
+ * Codes that speak of the request between the deployments, which whoever promotes did not write: passed on, they would
+ * tell of limits, sessions and scopes here. That the configured key is not accepted is theirs to know.
+ */
+function isBetweenDeployments(code: ErrorCode): boolean {
+  return code !== 'auth.promotion.key_invalid' && /^(?:request|rate_limit|auth)\./.test(code);
 }
 
 function isCode(code: string): code is ErrorCode {
