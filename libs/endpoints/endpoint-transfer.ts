@@ -100,10 +100,11 @@ export class EndpointTransfer {
     const wanted = { pipelineId, timeoutSeconds, description, isEnabled };
     const existing = await this.endpoints.findByPath(tx, workspace.id, file.path);
     if (existing && isAs(existing, wanted)) return false;
-    if (existing) await this.endpoints.update(tx, workspace.id, file.path, wanted);
-    else await this.service.refuseConflict(tx, workspace.id, file.pattern);
+    // The row may be unpublished between the two statements: it is new then.
+    const isThere = existing !== undefined && (await this.endpoints.update(tx, workspace.id, file.path, wanted));
+    if (!isThere) await this.service.refuseConflict(tx, workspace.id, file.pattern);
     const made = { workspaceId: workspace.id, pattern: file.pattern, createdBy: principal.userId, ...wanted };
-    const id = existing?.id ?? (await this.endpoints.insert(tx, made));
+    const id = isThere ? existing.id : await this.endpoints.insert(tx, made);
     const actor = { ...principal, workspace };
     await this.audit.append(tx, actor, 'endpoint.published', { endpoint_id: id, path: file.path });
     return true;

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { ApiClient } from '../fixtures/api-client.js';
+import { eventually } from '../fixtures/eventually.js';
 import { PromotionScene, type PushBody } from '../fixtures/promotion-scene.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { errorOf } from '../fixtures/refusals.js';
@@ -124,6 +126,30 @@ describeWithProgram('redis-server', 'the promotion receiver', (redis) => {
     const row = inventory.endpoints.find(({ path }: { path: string }) => path === '/beside/bound');
     expect(row.bindings).toEqual([{ path_prefix: '/beside/bound', key_name: 'beside' }]);
     expect((await push(bound)).body.data.endpoints[0].changed).toBe(false);
+  }); // prettier-ignore
+
+    it('publishes anew what somebody unpublishes in that moment, and writes of no endpoint that is not there', async () => {
+    const body = await scene.push(await scene.released('gone/one'));
+    const endpoint = { path: '/gone', pipeline: 'gone/one', timeout_seconds: 30, description: '', enabled: true };
+    await push({ ...body, endpoints: [endpoint] });
+    const unpublisher = new pg.Client(scene.target.database.superuserUrl);
+    await unpublisher.connect();
+    try {
+      await unpublisher.query("BEGIN; DELETE FROM published_endpoints WHERE path_pattern = '/gone'");
+      const pushed = push({ ...body, endpoints: [{ ...endpoint, description: 'newer' }] });
+      await eventually('the push waits for the row', async () => {
+        const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+        return (await scene.target.metadata(waiting)).length > 0;
+      });
+      await unpublisher.query('COMMIT');
+      expect((await pushed).status).toBe(200);
+    } finally {
+      await unpublisher.end();
+    }
+    const rows = await scene.target.metadata("SELECT id::text, description FROM published_endpoints WHERE path_pattern = '/gone'");
+    expect(rows).toEqual([{ id: expect.any(String), description: 'newer' }]);
+    const [row] = await trail('endpoint.published');
+    expect(JSON.parse(row!.details)).toMatchObject({ endpoint_id: rows[0]!['id'], path: '/gone' });
   }); // prettier-ignore
 
     it('serves at once what it publishes, to the keys of the same names', async () => {
