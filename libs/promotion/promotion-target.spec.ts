@@ -104,9 +104,12 @@ describe('what answers at the address of a target', () => {
   it('a caller who leaves is not kept waiting', async () => {
     impostor.answer = () => undefined;
     const gone = new AbortController();
-    const asked = refusal(target().inventory(caller, 'default', gone.signal));
+    const asked = target()
+      .inventory(caller, 'default', gone.signal)
+      .catch((thrown: unknown) => thrown);
     gone.abort();
-    expect(await asked).toEqual([502, UNREACHABLE, 'connection']);
+    // Whoever left is not told, nor written down, as a target that cannot be reached.
+    expect(await asked).toBe(gone.signal.reason);
   });
 
   it('somebody who hangs up is no connection, and nobody is one either', async () => {
@@ -116,6 +119,28 @@ describe('what answers at the address of a target', () => {
     expect(await refusal(nobody.inventory(caller, 'default'))).toEqual([502, UNREACHABLE, 'connection']);
     const unnamed = target({ DATAPIPELINES_DEPLOYMENT_PROMOTION_TARGET_BASE_URL: 'http://no.such.host.invalid' });
     expect(await refusal(unnamed.inventory(caller, 'default'))).toEqual([502, UNREACHABLE, 'unresolved']);
+  });
+
+  it('is told with the code of the connection that failed, so that an expired certificate is not looked for in a firewall', async () => {
+    const causeOf = async (there: PromotionTarget) =>
+      there.inventory(caller, 'default').catch((thrown: unknown) => isPenstockError(thrown) && thrown.details);
+    const at = (url: string) => target({ DATAPIPELINES_DEPLOYMENT_PROMOTION_TARGET_BASE_URL: url });
+    expect(await causeOf(at('http://127.0.0.1:1'))).toEqual({ reason: 'connection', cause_code: 'ECONNREFUSED' });
+    impostor.answer = (request) => request.socket.destroy();
+    expect(await causeOf(target())).toEqual({ reason: 'connection', cause_code: 'ECONNRESET' });
+    const noTls = await causeOf(at(baseUrl.replace('http:', 'https:')));
+    expect(noTls).toMatchObject({ reason: 'connection', cause_code: expect.stringMatching(/^E(?:RR_SSL|PROTO)/) });
+  });
+
+  it.each([
+    ['a fault of ours', new TypeError('undefined is no function')],
+    ['an argument that Node refuses', Object.assign(new TypeError('bad'), { code: 'ERR_INVALID_CHAR' })],
+    ['an error that names nothing', new Error('what?')],
+  ])('%s is never laid at the door of the target', async (_what, fault) => {
+    const policy = new EgressPolicy(egressRules(configured()));
+    policy.check = () => Promise.reject(fault);
+    const asked = new PromotionTarget(policy, new PromotionSettings(configured())).inventory(caller, 'default');
+    expect(await asked.catch((thrown: unknown) => thrown)).toBe(fault);
   });
 
   it('a refusal keeps its code, its status and its details, cut to one line', async () => {

@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { Injectable } from '@nestjs/common';
 import { AnswerTooLarge, egressFetch, EgressPolicy, HostUnresolved, type EgressRequest } from '#libs/egress';
 import { isPenstockError, writeJson, type Principal } from '#libs/kernel';
@@ -34,7 +35,7 @@ export class PromotionTarget {
 
   /**
    * @throws the target's own refusal; `pipeline.promotion.target_unreachable` 502 with a reason;
-   *   `datasource.validation.host_forbidden` where the policy forbids its address
+   *   `datasource.validation.host_forbidden` where the policy forbids its address; the reason of a `signal` that aborted
    */
   async inventory(principal: Principal, workspace: string, signal?: AbortSignal): Promise<Inventory> {
     const query = new URLSearchParams({ workspace }).toString();
@@ -69,15 +70,28 @@ export class PromotionTarget {
       // Whatever answers there may repeat what it was sent; the key never gets into an answer of ours.
       return { status: answer.status, text: (await answer.text()).replaceAll(target.key, '***') };
     } catch (error) {
-      throw asFailure(error);
+      throw asFailure(error, signal);
     }
   }
 }
 
-function asFailure(error: unknown): unknown {
-  if (isPenstockError(error)) return error;
-  if (error instanceof HostUnresolved) return unreachable('unresolved', {}, error);
+/** What is no failure of the connection stays what it is: a caller who left, and a fault of ours. */
+function asFailure(error: unknown, signal: AbortSignal | undefined): unknown {
+  if (isPenstockError(error) || (signal?.aborted && error === signal.reason)) return error;
+  if (error instanceof HostUnresolved) return unreachable('unresolved', coded(causeCode(error)), error);
   if (error instanceof AnswerTooLarge) return unreachable('too_large', {}, error);
-  const timedOut = error instanceof DOMException && error.name === 'TimeoutError';
-  return unreachable(timedOut ? 'timeout' : 'connection', {}, error);
+  if (error instanceof DOMException && error.name === 'TimeoutError') return unreachable('timeout', {}, error);
+  const code = causeCode(error);
+  return code === undefined ? error : unreachable('connection', coded(code), error);
+}
+
+function coded(code: string | undefined): { cause_code?: string } {
+  return code === undefined ? {} : { cause_code: code };
+}
+
+/** Such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`; an argument that Node refuses has a code too, and is no such failure. */
+function causeCode(error: unknown): string | undefined {
+  if (!isNativeError(error) || error.name === 'TypeError' || error.name === 'RangeError') return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return causeCode(error.cause);
 }

@@ -38,6 +38,12 @@ async function fail(failure: unknown, before: (response: Response) => void = () 
 }
 
 describe('the line a failure leaves in the log', () => {
+  it('is none where the client left and its work was given up, and one where nobody left', async () => {
+    const abort = new DOMException('This operation was aborted', 'AbortError');
+    expect((await fail(abort, (response) => response.destroy())).lines).toEqual([]);
+    expect((await fail(abort)).lines).toMatchObject([['error', expect.any(String), { code: 'internal' }]]);
+  });
+
   it.each<ErrorCode>([
     'pipeline.execution.datasource_unreachable',
     'pipeline.node.datasource_connection_failed',

@@ -14,6 +14,8 @@ export class ErrorResponses {
   ) {}
 
   send(request: Request, response: Response, failure: unknown): void {
+    // Nobody waits for the answer, and that the work was given up for it is no failure.
+    if (response.destroyed && failure instanceof DOMException && failure.name === 'AbortError') return;
     const error = toPenstockError(failure);
     const correlationId = findContext(request)?.correlationId ?? '';
     this.record(request, error, correlationId);
