@@ -115,4 +115,19 @@ describe('a fact about a table of a lake', () => {
     await tables(other);
     expect(await trustOf(id)).toBe('asserted');
   });
+
+  it('is not borne out by a query that reads a broken table, and the refusal names the table and what is wrong', async () => {
+    renameSync(root('eu.parquet'), root('away'));
+    const other = new SemanticsBench((await scene.another()).datasources, scene.db.database);
+    const evidence = {
+      refs: [{ schema: 'sales', table: 'orders' }],
+      evidence_sql: 'SELECT max(amount) FROM sales.eu.orders',
+    };
+    const refused = await refusal(
+      other.service.record(scene.team.author, 'lake', factBody({ fact: 'rows are whole orders', ...evidence })),
+    );
+    expect([refused.code, refused.details]).toEqual(['semantics.evidence_failed', { reason: 'table_unavailable' }]);
+    expect(refused.message).toMatch(/sales\.eu\.orders/);
+    expect(await scene.db.database.query('SELECT 1 FROM learned_facts')).toEqual([]);
+  });
 });

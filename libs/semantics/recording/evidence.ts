@@ -15,6 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'pipeline.node.query_timeout': 'timeout',
   'pipeline.node.query_execution_failed': 'query_failed',
   'pipeline.execution.datasource_unreachable': 'unreachable',
+  'datasource.lake.table_unavailable': 'table_unavailable',
 };
 
 /** Bears a fact out: runs its evidence query once and sums its first rows up (contract 06 §11, step 7). */
