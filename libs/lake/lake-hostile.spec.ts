@@ -182,7 +182,7 @@ describe('a manifest of tables that points outside', () => {
     const places = ['/etc/passwd', '/proc/self/environ', '/', scene.folder, root('..', 'outside.parquet').replace('/roots/..', '')];
     const tables = [entry('good', `file://${root('a.parquet')}`), ...places.map((path, index) => entry(`t${index}`, `file://${path}`))];
     const outside = await refusal(scene.bench.imports.import(scene.team.author, 'lake', { tables: tables as never }));
-    expect(outside.failures).toEqual(places.map((_, index) => `lake_table_unreadable tables[${index + 1}]`));
+    expect(outside.failures).toEqual(places.map((_, index) => `lake_location_invalid tables[${index + 1}].location`));
     expect(await stored()).toBe(0);
   }); // prettier-ignore
 });

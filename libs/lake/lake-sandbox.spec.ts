@@ -192,6 +192,7 @@ describe('the walls around a lake', () => {
     const [table] = (await scene.bench.tables.list(scene.team.viewer, 'lake')).tables;
     for (const [location, says, format = 'parquet'] of [
       [`file://${outside}`, /outside the folders/],
+      [`file://${scene.folder}/none.parquet`, /outside the folders/],
       [`file://${scene.folder}/*.parquet`, /outside the folders/],
       [`file://${scene.folder}/`, /outside the folders/],
       [`file://${root('in')}/../../outside.parquet`, /not acceptable \(climbs\)/],
@@ -203,6 +204,7 @@ describe('the walls around a lake', () => {
       [`s3://BUCKET/x`, /not acceptable \(bucket\)/],
       [`file://${'x'.repeat(2100)}`, /not acceptable \(length\)/],
       [`file://${join(scene.folder, 'ice')}`, /outside the folders/, 'iceberg'],
+      [`file://${join(scene.folder, 'none')}`, /outside the folders/, 'iceberg'],
       [`file://${join(scene.folder, 'ice', 'metadata', 'v1.metadata.json')}`, /outside the folders/, 'iceberg'],
     ] as const) {
       await scene.db.database.execute('UPDATE lake_tables SET location = $1, format = $2', [location, format]);

@@ -2,14 +2,15 @@ import { Injectable } from '@nestjs/common';
 
 import { AuditLog } from '#libs/audit';
 import { DatasourcePools } from '#libs/datasources';
-import { PenstockError, type JsonObject, type Principal } from '#libs/kernel';
+import { PenstockError, validationError, type JsonObject, type Principal } from '#libs/kernel';
 import { constraintOf, Database, type Transaction } from '#libs/persistence';
 
 import { NO_PLACE, viewSchema } from './engine/view-names.js';
 import { LakeAccess } from './lake-access.js';
-import { Preflight, type UnreadableTable } from './preflight.js';
+import { Preflight } from './preflight.js';
 import { dottedName, lakeTableView, type LakeTableFields, type LakeTableView } from './registry/lake-table.js';
 import { LakeTableRepository, TABLE_NAME_TAKEN } from './registry/lake-table.repository.js';
+import { tableFailure } from './registry/table-failure.js';
 import { isTableName, readNamespace, readTableFields } from './registry/table-fields.js';
 
 export interface LakeTableListView {
@@ -61,7 +62,7 @@ export class LakeTablesService {
     const present = await this.repository.all(this.db, record.name);
     if (present.some((table) => dottedName(table) === dottedName(fields))) throw duplicate(datasource, fields);
     const [unreadable] = await this.preflight.unreadable(principal, record, [fields], gaveUp);
-    if (unreadable) throw tableUnreadable(unreadable);
+    if (unreadable) throw validationError([tableFailure(unreadable, '')]);
     const table = await this.db.transaction(async (tx) => {
       const inserted = await this.insert(tx, principal, datasource, fields);
       await this.announce(tx, principal, datasource);
@@ -115,13 +116,6 @@ export class LakeTablesService {
     await this.audit.append(tx, principal, 'datasource.updated', { datasource, fields: ['lake_tables'] });
     tx.afterCommit(() => this.pools.changed(principal, datasource));
   }
-}
-
-export function tableUnreadable({ table, reason }: UnreadableTable): PenstockError {
-  return new PenstockError('datasource.validation.lake_table_unreadable', {
-    message: `The table "${table}" cannot be read: ${reason}`,
-    details: { table, reason },
-  });
 }
 
 function duplicate(datasource: string, { namespace, name }: LakeTableFields): PenstockError {

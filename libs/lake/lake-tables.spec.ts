@@ -62,18 +62,12 @@ describe('registering a lake table', () => {
   it('refuses what cannot be read with a reason and stores nothing', async () => {
     const cases: [string, () => string][] = [
       ['a missing file', () => location('none.parquet')],
-      ['a file outside the roots', () => `file://${join(scene.folder, 'outside.parquet')}`],
-      ['a link that leads outside', () => location('link.parquet')],
-      ['a folder behind a link', () => location('linked', '*.parquet')],
       ['no Parquet at all', () => location('text.parquet')],
       ['a truncated file', () => location('cut.parquet')],
       ['a wrong footer', () => location('footer.parquet')],
       ['an empty file', () => location('empty.parquet')],
       ['a pattern without files', () => location('none', '*.parquet')],
     ];
-    await scene.make(`COPY (SELECT 1 AS a) TO '${join(scene.folder, 'outside.parquet')}'`);
-    symlinkSync(join(scene.folder, 'outside.parquet'), root('link.parquet'));
-    symlinkSync(scene.folder, root('linked'));
     mkdirSync(root('none'));
     writeFileSync(root('text.parquet'), 'no parquet');
     writeFileSync(root('empty.parquet'), '');
@@ -86,6 +80,37 @@ describe('registering a lake table', () => {
     }
     expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).count).toBe(0);
   });
+
+  it('answers alike for what exists outside the roots and what does not: nobody learns of the files of the server', async () => {
+    const outside = (...parts: string[]): string => `file://${join(scene.folder, ...parts)}`;
+    await scene.make(`COPY (SELECT 1 AS a) TO '${join(scene.folder, 'outside.parquet')}'`);
+    mkdirSync(join(scene.folder, 'there', 'metadata'), { recursive: true });
+    symlinkSync(join(scene.folder, 'outside.parquet'), root('link.parquet'));
+    symlinkSync(scene.folder, root('linked'));
+    const answers = new Set<string>();
+    for (const [format, place] of [
+      ['parquet', outside('outside.parquet')],
+      ['parquet', outside('none.parquet')],
+      ['parquet', outside('outside.parquet', 'none')],
+      ['parquet', outside('*.parquet')],
+      ['parquet', outside('none', '*.parquet')],
+      ['parquet', outside('there/')],
+      ['parquet', location('link.parquet')],
+      ['parquet', location('linked', '*.parquet')],
+      ['parquet', location('linked', 'none.parquet')],
+      ['iceberg', outside('there')],
+      ['iceberg', outside('none')],
+      ['iceberg', outside('there', 'metadata', 'v1.metadata.json')],
+      ['iceberg', outside('none', 'metadata', 'v1.metadata.json')],
+    ] as const) {
+      const body = { ...parquet('t', place), format };
+      const { code, message, failures, details } = await refusal(scene.bench.tables.register(scene.team.author, 'lake', body));
+      expect([place, code, failures, details['reason']]).toEqual([place, 'datasource.validation.lake_location_invalid', ['lake_location_invalid location'], 'file_root']);
+      answers.add(message);
+    }
+    expect(answers.size).toBe(1);
+    expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).count).toBe(0);
+  }); // prettier-ignore
 
   it('counts the entries of a folder before the engine looks into it', async () => {
     const small = await scene.bench.stop().then(() => undefined);

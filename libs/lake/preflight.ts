@@ -3,14 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { DriverFailure, ProbeSlots, SourceFactory, type DatasourceRecord } from '#libs/datasources';
 import { PenstockError, type Principal } from '#libs/kernel';
 
-import { LakeSource } from './engine/lake-source.js';
+import { LakeSource, type TableFinding } from './engine/lake-source.js';
 import { dottedName, type LakeTableFields } from './registry/lake-table.js';
 
 /** A table that was looked at and cannot be read. */
-export interface UnreadableTable {
+export interface UnreadableTable extends TableFinding {
   index: number;
   table: string;
-  reason: string;
 }
 
 /** Engines are made for it, which is work: all of one call end after this. */
@@ -56,10 +55,11 @@ export class Preflight {
     const { source, scrubber } = await this.sources.sourceOf(record);
     try {
       if (!(source instanceof LakeSource)) throw new TypeError('a lake datasource has a lake source');
-      const problems = await source.preflight(tables, signal);
-      return problems.flatMap((problem, index) => {
+      const findings = await source.preflight(tables, signal);
+      return findings.flatMap((finding, index) => {
         const table = tables[index];
-        return problem === null || !table ? [] : [{ index, table: dottedName(table), reason: scrubber.text(problem) }];
+        if (finding === null || !table) return [];
+        return [{ ...finding, index, table: dottedName(table), reason: scrubber.text(finding.reason) }];
       });
     } catch (error) {
       if (signal.aborted)

@@ -102,10 +102,10 @@ describeWithProgram('redis-server', 'bad input of a lake, at every door', (redis
       ['parquet', 's3://stuck/a.parquet'],
       ['iceberg', 's3://bucket/t'],
       ['iceberg', `file://${root}/ice`],
-      ['parquet', 'file:///etc/passwd'],
-      // Outside the roots of this server, however good it is.
-      ['parquet', LAKE_FILE],
     ] as const) expect([location, await registered(format, location)]).toEqual([location, unreadable]);
+    // Outside the roots of this server, however good it is and whether it is there.
+    for (const location of [LAKE_FILE, 'file:///etc/passwd', 'file:///etc/none'])
+      expect([location, await registered('parquet', location)]).toEqual([location, alike('datasource.validation.lake_location_invalid')]);
     for (const location of ['file:///a/../b', "s3://bucket/o'brien/", 's3://bucket/a\u0007b', 's3://bucket/a\u0085b', 's3://b/x y', '', `s3://bucket/${'x'.repeat(3000)}`]) {
       const [rest, graphql, mcp] = await registered('parquet', location);
       const refused = 'datasource.validation.lake_location_invalid';
@@ -124,7 +124,7 @@ describeWithProgram('redis-server', 'bad input of a lake, at every door', (redis
       ['proto', '[{"__proto__": {"name": "a"}}]', INVALID],
       ['large', `[${' '.repeat(5 * 1024 * 1024)}]`, 'pipeline.execution.datasource_unreachable'],
       ['many', JSON.stringify(Array.from({ length: 501 }, (_, at) => ({ ...good, name: `t${at}` }))), INVALID],
-      ['outside', JSON.stringify([{ ...good, location: 'file:///etc/passwd' }]), 'datasource.validation.lake_table_unreadable'],
+      ['outside', JSON.stringify([{ ...good, location: 'file:///etc/passwd' }]), 'datasource.validation.lake_location_invalid'],
       ['climbing', JSON.stringify([{ ...good, location: 'file:///data/../etc/passwd' }]), 'datasource.validation.lake_location_invalid'],
       ['control', JSON.stringify([{ ...good, name: 'a\u0007\u202eb' }]), 'datasource.validation.lake_name_invalid'],
       ['late', '[]', 'pipeline.execution.datasource_unreachable'],

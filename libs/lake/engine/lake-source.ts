@@ -23,6 +23,13 @@ export interface SourceSettings {
   listRoots(tables: readonly LakeTable[], signal: AbortSignal): Promise<void>;
 }
 
+/** What is wrong with a table that was looked at. */
+export interface TableFinding {
+  reason: string;
+  /** Its location lies outside the file roots. */
+  isOutside: boolean;
+}
+
 /** One row is enough to know that a table can be read. */
 const ROWS = 1;
 
@@ -78,17 +85,18 @@ export class LakeSource implements ConnectionSource {
    *
    * @returns what is wrong with each, null for nothing
    */
-  async preflight(tables: readonly LakeTableFields[], signal: AbortSignal): Promise<(string | null)[]> {
+  async preflight(tables: readonly LakeTableFields[], signal: AbortSignal): Promise<(TableFinding | null)[]> {
     const whole = AbortSignal.any([signal, this.#closed.signal]);
     const candidates = tables.map((fields, index) => candidate(fields, index));
     const parts = await this.#settings.parts();
     const engine = await LakeEngine.open(parts, candidates, whole);
     try {
-      const problems: (string | null)[] = [];
+      const findings: (TableFinding | null)[] = [];
       for (const view of engine.views) {
-        problems.push(await readingProblem(engine, view, parts.tableMs, whole));
+        const reason = await readingProblem(engine, view, parts.tableMs, whole);
+        findings.push(reason === null ? null : { reason, isOutside: view.isOutside });
       }
-      return problems;
+      return findings;
     } finally {
       engine.supersede();
     }

@@ -4,6 +4,7 @@ import { DriverFailure, type NativeCalls } from '#libs/datasources';
 
 import type { LakeTable } from '../registry/lake-table.js';
 import { parseLocation } from '../registry/location.js';
+import { OutsideRoots } from '../tables/inside-roots.js';
 import { TableProblem, type TableResolver, type TableScan } from '../tables/table-scan.js';
 import { runAll, withSession } from './engine-session.js';
 import { isFirstDatabase, NO_PLACE, qualifiedSchema, qualifiedView, viewSchema } from './view-names.js';
@@ -19,6 +20,8 @@ export interface MadeView {
   scan: TableScan | undefined;
   /** Null = the view stands. */
   problem: string | null;
+  /** The problem is a place that this server reads nothing of. */
+  isOutside: boolean;
   /** How long it took to look at the files. */
   spentMs: number;
 }
@@ -65,10 +68,11 @@ async function makeView(maker: ViewMaker, table: LakeTable): Promise<MadeView> {
   const signal = AbortSignal.any([maker.signal, patience]);
   try {
     const scan = await scanned(maker, table, signal);
-    return { table, scan, problem: null, spentMs: performance.now() - begun };
+    return { table, scan, problem: null, isOutside: false, spentMs: performance.now() - begun };
   } catch (error) {
     const problem = patience.aborted ? tooSlow(maker.tableMs) : textOf(error);
-    return { table, scan: undefined, problem: keepable(problem), spentMs: performance.now() - begun };
+    const isOutside = error instanceof OutsideRoots;
+    return { table, scan: undefined, problem: keepable(problem), isOutside, spentMs: performance.now() - begun };
   }
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { FileRoots } from '#libs/datasources';
 
 import { parseLocation } from '../registry/location.js';
+import { realInside } from '../tables/inside-roots.js';
 import { TableProblem } from '../tables/table-scan.js';
 import { openablePaths } from '../tables/openable-paths.js';
 import { isPinned, newestMetadata } from './newest-metadata.js';
@@ -19,11 +20,7 @@ export function localTables(roots: FileRoots): OpenTable {
       throw new TableProblem('The location is no file location.');
     const pinned = isPinned(parsed.path);
     const folder = pinned ? dirname(dirname(parsed.path)) : parsed.path.replace(/\/+$/, '');
-    const root = await realpath(folder).catch(() => {
-      throw new TableProblem('There is no folder at the location.');
-    });
-    if (!(await roots.admits({ path: `${root}/x` })))
-      throw new TableProblem('The location lies outside the folders this server may read (datasources.file-roots).');
+    const root = await realInside(roots, { path: folder, kind: 'folder' }, 'There is no folder at the location.');
     if (pinned) return new LocalTable(root, parsed.path);
     const metadata = join(root, 'metadata');
     return new LocalTable(root, join(metadata, newestMetadata(await readdir(metadata).catch(() => []))));

@@ -9,6 +9,7 @@ import { LakeTablesService } from '../lake-tables.service.js';
 import { Preflight } from '../preflight.js';
 import { dottedName, lakeTableView, type LakeTableFields, type LakeTableView } from '../registry/lake-table.js';
 import { LakeTableRepository } from '../registry/lake-table.repository.js';
+import { tableFailure } from '../registry/table-failure.js';
 import { readImportBody, readTableList } from './import-body.js';
 import { Manifests } from './manifest.js';
 
@@ -73,12 +74,9 @@ export class LakeImportService {
     const unreadable = fresh.length > 0 ? await this.preflight.unreadable(principal, record, fresh, gaveUp) : [];
     if (unreadable.length > 0)
       throw validationError(
-        unreadable.map(({ index, table, reason }) => ({
-          code: 'datasource.validation.lake_table_unreadable',
-          path: `tables[${wanted.indexOf(fresh[index] as (typeof fresh)[number])}]`,
-          message: `The table "${table}" cannot be read: ${reason}`,
-          details: { table, reason },
-        })),
+        unreadable.map((table) =>
+          tableFailure(table, `tables[${wanted.indexOf(fresh[table.index] as (typeof fresh)[number])}]`),
+        ),
       );
     const stored = await this.db.transaction(async (tx) => {
       const views = new Map<string, LakeTableView>();

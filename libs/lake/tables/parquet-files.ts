@@ -5,6 +5,7 @@ import type { FileRoots } from '#libs/datasources';
 
 import { fixedFolder, parseLocation, treePattern } from '../registry/location.js';
 import { refuseCrowds } from './file-walk.js';
+import { realInside } from './inside-roots.js';
 import { openablePaths } from './openable-paths.js';
 import { localSet, type JudgedBefore } from './judged-before.js';
 import { judgeFooters } from './judged-footers.js';
@@ -17,6 +18,8 @@ import {
   type TableResolver,
   type TableScan,
 } from './table-scan.js';
+
+const MISSING = 'There is no file or folder at the location.';
 
 /** Parquet files of this machine, read in place: one file, a pattern, or a tree with Hive partitions. */
 export class ParquetFiles implements TableResolver {
@@ -34,7 +37,7 @@ export class ParquetFiles implements TableResolver {
     const pattern = treePattern(parsed.path);
     const { folder, plain } = fixedFolder(pattern);
     if (plain) {
-      const file = await this.#real(pattern, pattern);
+      const file = await realInside(this.roots, { path: pattern, kind: 'file' }, MISSING);
       await refusePipe(file);
       const files = literal(plainPath(file));
       const set = await localSet([file]);
@@ -42,7 +45,7 @@ export class ParquetFiles implements TableResolver {
       const sql = await partitionedScan({ files, sample: file, namedNull: hasNamedNull([file]) }, surroundings);
       return { sql, files, ...openablePaths([file]) };
     }
-    const real = await this.#real(folder, `${folder}/x`);
+    const real = await realInside(this.roots, { path: folder, kind: 'folder' }, MISSING);
     const rest = pattern.slice(folder === '/' ? 1 : folder.length + 1);
     const { links } = await refuseCrowds(real, rest, this.maxFiles, signal);
     const inside = real === '/' ? '/' : `${real}/`;
@@ -57,20 +60,6 @@ export class ParquetFiles implements TableResolver {
     await judgeFooters({ files, first: sample, set: await localSet(found), nameOf }, this.before, surroundings);
     const sql = await partitionedScan({ files, sample, namedNull: hasNamedNull(found) }, surroundings);
     return { sql, files, directories: [inside], paths: [] };
-  }
-
-  /** The real path, if what it leads to may be read. */
-  async #real(path: string, judged: string): Promise<string> {
-    let real: string;
-    try {
-      real = await realpath(path);
-    } catch {
-      throw new TableProblem('There is no file or folder at the location.');
-    }
-    const admitted = await this.roots.admits({ path: judged === path ? real : `${real}/x` });
-    if (!admitted)
-      throw new TableProblem('The location lies outside the folders this server may read (datasources.file-roots).');
-    return real;
   }
 }
 
