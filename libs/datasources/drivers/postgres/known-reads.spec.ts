@@ -180,7 +180,11 @@ describe('a read that was short the last time, and goes out with its own end', (
       await expect(collect(cursor)).rejects.toMatchObject({ kind: 'other', driverCode: '22012' });
       await expect(cursor.next(NEVER)).rejects.toMatchObject({ driverCode: '22012' });
       await cursor.close();
+      // COMMIT has rolled it back: in a transaction that stays failed, the scrub behind it is refused, text by text.
+      expect(connection.wire.status).toBe('I');
+      const before = connection.wire.exchanges;
       expect(await connection.reset()).toBe(true);
+      expect(connection.wire.exchanges - before).toBe(1);
       expect((await rowsOf(connection, 'SELECT 1 AS one')).rows).toEqual(['[1]']);
     },
   );
@@ -270,13 +274,14 @@ describe('the end of a read', () => {
   }
 
   it('is good although the server cannot put its session back: then the connection is not used again', async () => {
-    expect(await answered(COMMIT, READY, [MESSAGE.commandComplete, text('DISCARD ALL')], READY)).toBe(true);
-    expect(await answered(COMMIT, READY, REFUSED, READY)).toBe(false);
+    expect(await answered(READY, COMMIT, READY, [MESSAGE.commandComplete, text('DISCARD ALL')], READY)).toBe(true);
+    expect(await answered(READY, COMMIT, READY, REFUSED, READY)).toBe(false);
   });
 
-  it('is a failure when the read was rolled back, or when COMMIT itself was refused', async () => {
-    await expect(answered(ROLLBACK, READY, READY)).rejects.toMatchObject({ driverCode: '25P02' });
-    await expect(answered(REFUSED, READY, READY)).rejects.toMatchObject({ driverCode: '42601' });
-    await expect(answered(REFUSED, READY, REFUSED, READY)).rejects.toMatchObject({ driverCode: '42601' });
+  it('is a failure when the read was rolled back, or when its Sync or COMMIT itself was refused', async () => {
+    await expect(answered(REFUSED, READY, ROLLBACK, READY, READY)).rejects.toMatchObject({ driverCode: '42601' });
+    await expect(answered(READY, ROLLBACK, READY, READY)).rejects.toMatchObject({ driverCode: '25P02' });
+    await expect(answered(READY, REFUSED, READY, READY)).rejects.toMatchObject({ driverCode: '42601' });
+    await expect(answered(READY, REFUSED, READY, REFUSED, READY)).rejects.toMatchObject({ driverCode: '42601' });
   });
 });

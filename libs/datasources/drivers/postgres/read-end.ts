@@ -1,10 +1,9 @@
 import { DriverFailure } from '../driver-failure.js';
 import { failureOf, MESSAGE, query, SYNC } from './messages.js';
-import { constants } from './read-opening.js';
 import type { MessageConsumer, PostgresWire } from './wire.js';
 
-/** COMMIT and its Sync: by these the read is judged. */
-const ENDING = 1;
+/** The Sync of the read and COMMIT: by the answers to these the read is judged. */
+const ENDING = 2;
 
 /** The messages that end a read, and how many ReadyForQuery answer them. */
 export interface ReadEnding {
@@ -12,9 +11,13 @@ export interface ReadEnding {
   readonly readies: number;
 }
 
-/** COMMIT, which is not run where the read has failed, and behind it what puts the session back to its first state. */
+/**
+ * COMMIT, and behind it what puts the session back to its first state. The Sync comes first: a server skips what stands
+ * between an error and the Sync, and where it skipped COMMIT, the session would stay in the failed transaction and refuse
+ * each text of the scrub. So COMMIT rolls a failed read back.
+ */
 export function readEnding(scrub: readonly string[]): ReadEnding {
-  const bytes = Buffer.concat([...constants(['COMMIT']), SYNC, ...scrub.map(query)]);
+  const bytes = Buffer.concat([SYNC, query('COMMIT'), ...scrub.map(query)]);
   return { bytes, readies: ENDING + scrub.length };
 }
 
