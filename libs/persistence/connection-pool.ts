@@ -52,14 +52,12 @@ export class ConnectionPool implements Transactional {
   readonly #onProblem: PoolOptions['onProblem'];
   readonly #cancellation: Cancellation | undefined;
   /** Connections that broke, also while they were lent. */
-  readonly #broken = new WeakSet<pg.PoolClient>();
+  readonly #broken: WeakSet<pg.PoolClient>;
 
-  private constructor(source: DataSource, { onProblem, cancelBackend }: PoolOptions) {
+  private constructor(source: DataSource, { onProblem, cancelBackend }: PoolOptions, broken: WeakSet<pg.PoolClient>) {
     this.#source = source;
     this.#pool = (source.driver as unknown as { master: pg.Pool }).master;
-    // A new connection may break before whoever waits for it can listen, and an error nobody hears ends the process. The
-    // statement that follows fails and tells.
-    this.#pool.on('connect', (client) => client.on('error', () => this.#broken.add(client)));
+    this.#broken = broken;
     this.#onProblem = onProblem;
     if (!cancelBackend) return;
     const cancellation = new Cancellation(cancelBackend, onProblem);
@@ -68,6 +66,7 @@ export class ConnectionPool implements Transactional {
   }
 
   static async open(options: PoolOptions): Promise<ConnectionPool> {
+    const broken = new WeakSet<pg.PoolClient>();
     const source = new DataSource({
       type: 'postgres',
       driver: pg,
@@ -84,6 +83,9 @@ export class ConnectionPool implements Transactional {
       extra: {
         types: rawTextTypes,
         keepAlive: true,
+        // A new connection may break before whoever waits for it can listen, and an error nobody hears ends the process.
+        // The statement that follows fails and tells. The first is made here, before the pool can be listened to.
+        onConnect: (client: pg.PoolClient) => void client.on('error', () => broken.add(client)),
         ...(options.answerTimeoutMs === undefined ? {} : { query_timeout: options.answerTimeoutMs }),
         options: '-c TimeZone=UTC -c DateStyle=ISO,YMD -c IntervalStyle=iso_8601',
       },
@@ -93,7 +95,7 @@ export class ConnectionPool implements Transactional {
     } catch (error) {
       throw databaseFailure(error, 'connect');
     }
-    const pool = new ConnectionPool(source, options);
+    const pool = new ConnectionPool(source, options, broken);
     try {
       await pool.#requireSuitableServer();
     } catch (error) {

@@ -279,6 +279,25 @@ describe('when connections break', () => {
     expect(await db.query('SELECT * FROM things')).toEqual([]);
   });
 
+  it('the first of a pool may end under its transaction as any other, and not the process with it', async () => {
+    const pool = await ConnectionPool.open({
+      url: test.url,
+      applicationName: 'the first',
+      max: 1,
+      connectTimeoutMs: 10_000,
+      entities: [],
+      onProblem: () => undefined,
+    });
+    const outcome = pool.transaction(async (tx) => {
+      await tx.query('SELECT 1 AS one');
+      await endBackends(`application_name = 'the first'`);
+      await tx.query('SELECT 1 AS one');
+    });
+    expect(isConnectionFailure(await failureOf(outcome))).toBe(true);
+    expect(await pool.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await pool.close();
+  });
+
   it('one that gives no answer in time is lost, and the next statement has a new one', async () => {
     // A frozen server or a broken network never says so: without a bound the pool would be full of such waits.
     const pool = await ConnectionPool.open({
