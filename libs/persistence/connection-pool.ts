@@ -24,8 +24,11 @@ export interface PoolOptions {
    */
   answerTimeoutMs?: number;
   entities: readonly (new () => object)[];
-  /** Ends the statement that a backend runs, on a connection of another pool; absent = statements run to their end. */
-  cancelBackend?: (pid: number) => Promise<unknown>;
+  /**
+   * Ends the statement that a backend runs, on a connection of another pool; false = the server has no such backend.
+   * Absent = statements run to their end.
+   */
+  cancelBackend?: (pid: number) => Promise<boolean>;
   /** Told about what must not fail the caller: a broken idle connection, work after COMMIT that threw. */
   onProblem: (what: string, error: unknown) => void;
 }

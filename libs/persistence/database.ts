@@ -46,7 +46,10 @@ export class Database implements Transactional {
         applicationName: 'penstock',
         max: options.poolMax ?? 10,
         entities,
-        cancelBackend: (pid) => control.execute('SELECT pg_cancel_backend($1::int)', [pid]),
+        cancelBackend: async (pid) => {
+          const [row] = await control.query<{ sent: boolean }>('SELECT pg_cancel_backend($1::int) AS sent', [pid]);
+          return row?.sent === true;
+        },
       });
       return new Database(main, control);
     } catch (error) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { readTogether, whileWanted } from '#libs/kernel';
 import { createTestDatabase, type TestDatabase } from '../../test/fixtures/postgres.js';
+import { ConnectionPool } from './connection-pool.js';
 import { isConnectionFailure } from './database-failure.js';
 import type { Database } from './database.js';
 
@@ -88,6 +89,39 @@ describe('reads that begin together', () => {
     // The connection they had is whole: whoever gets it next is not cancelled in their place.
     const later = await Promise.all(Array.from({ length: 12 }, () => db.query<Row>(PID, ['later'])));
     expect(later.map(([row]) => row?.given)).toEqual(Array.from({ length: 12 }, () => 'later'));
+  });
+
+  it.each([
+    ['does not know their process, which is asked once', false, 1, 1],
+    ['takes each cancellation and ends nothing, which is asked a few times', true, 3, 9],
+  ])('are given up with their connection when the server %s', async (_what, known, fewest, most) => {
+    const problems: string[] = [];
+    let asked = 0;
+    const pool = await ConnectionPool.open({
+      url: test.url,
+      applicationName: 'behind a proxy',
+      max: 1,
+      connectTimeoutMs: 10_000,
+      entities: [],
+      cancelBackend: () => Promise.resolve(++asked > 0 && known),
+      onProblem: (what) => void problems.push(what),
+    });
+    const asker = new AbortController();
+    const gone = new TypeError('nobody waits');
+    const text = `of a proxy, known ${known}`;
+    const reading = whileWanted(asker.signal, () =>
+      pool.query(`SELECT pg_sleep(60), $1::text AS given, '${text}'`, ['a']),
+    );
+    const outcome = expect(reading).rejects.toBe(gone);
+    await until(async () => (await running(text)) === 1);
+    const [before] = await db.query<Row>(`SELECT pid FROM pg_stat_activity WHERE query LIKE '%' || $1`, [text]);
+    asker.abort(gone);
+    await outcome;
+    expect([asked >= fewest && asked <= most, problems]).toEqual([true, []]);
+    // The one connection of this pool is another now: the statement that goes on there is met by nobody.
+    const [later] = await pool.query<Row>(PID, ['later']);
+    expect([later?.given, later?.pid === before?.pid]).toEqual(['later', false]);
+    await pool.close();
   });
 
   it('never begin when nobody waited for a connection any more', async () => {
