@@ -183,6 +183,11 @@ describe('the rules of a configuration', () => {
       { rule: 'management', host: '127.0.0.1', port: 9090 },
     ]);
     expect(JSON.stringify(rules)).not.toContain('p@ss');
+    const behind = egressRules(load({ REDIS_URL: 'redis-sentinel://:pw@s1.internal,s2.internal:7001#main' }));
+    expect(behind.services.filter(({ rule }) => rule === 'redis')).toEqual([
+      { rule: 'redis', host: 's1.internal', port: 26_379 },
+      { rule: 'redis', host: 's2.internal', port: 7001 },
+    ]);
     expect(egressRules(load({}), 'postgres://penstock@localhost:6543/penstock').services[0]).toEqual({
       rule: 'metadata_database',
       host: 'localhost',

@@ -1,4 +1,4 @@
-import { Configuration, PenstockError } from '#libs/kernel';
+import { Configuration, PenstockError, sentinelAddress } from '#libs/kernel';
 import { parseBlocks } from './address-rules.js';
 import type { EgressRules } from './egress-policy.js';
 import type { OwnService } from './own-services.js';
@@ -36,6 +36,8 @@ function metadataService(text: string): OwnService {
 function redisService(config: Configuration): OwnService[] {
   const text = config.get('datapipelines.redis.url');
   if (text !== undefined) {
+    const behind = sentinelAddress(text);
+    if (behind) return behind.sentinels.map(({ host, port }) => ({ rule: 'redis', host, port }));
     const url = new URL(text);
     return [{ rule: 'redis', host: hostOf(url), port: Number(url.port) || REDIS_PORT }];
   }

@@ -180,6 +180,7 @@ describe('the hardened posture', () => {
     ['a database on loopback', { DATABASE_URL: 'postgres://127.8.0.1/x' }, 'metadata-db.url'],
     ['a database on IPv6 loopback', { DATABASE_URL: 'postgres://[::1]/x' }, 'metadata-db.url'],
     ['Redis on this machine', { REDIS_URL: 'redis://localhost' }, 'redis.url'],
+    ['one Sentinel on this machine', { REDIS_URL: 'rediss-sentinel://s1.example.com,localhost#m' }, 'redis.url'],
     ['a Redis host on this machine', { REDIS_URL: '', DATAPIPELINES_REDIS_HOST: '127.0.0.1' }, 'redis.url'],
     ['demo content', { DATAPIPELINES_DEMO: 'true' }, 'demo'],
     ['plain http', { DATAPIPELINES_AUTH_BASE_URL: 'http://data.example.com' }, 'auth.base-url'],

@@ -1,6 +1,7 @@
 import { mailChecks, mailHardening } from './mail-checks.js';
 import { promotionChecks } from './promotion-checks.js';
 import { usableProviders } from './oidc-providers.js';
+import { sentinelAddress } from './redis-address.js';
 import type { ConfigurationKey, ConfigurationValue } from './table.js';
 
 /** What a rule over several keys may look at. */
@@ -40,6 +41,13 @@ function isLoopback(host: string | undefined): boolean {
 
 function hostOf(url: string | undefined): string | undefined {
   return url === undefined || !URL.canParse(url) ? undefined : new URL(url).hostname;
+}
+
+/** Of Redis itself, or of every Sentinel that is asked for it. */
+function redisHosts(get: CheckFacts['get']): (string | undefined)[] {
+  const url = get('datapipelines.redis.url');
+  const address = url === undefined ? undefined : sentinelAddress(url);
+  return address?.sentinels.map(({ host }) => host) ?? [hostOf(url) ?? get('datapipelines.redis.host')];
 }
 
 const ordered: CrossCheck[] = [
@@ -184,9 +192,7 @@ const hardening: CrossCheck[] = (
     {
       keys: ['datapipelines.redis.url', 'datapipelines.redis.host'],
       problem: ({ get }) =>
-        isLoopback(hostOf(get('datapipelines.redis.url')) ?? get('datapipelines.redis.host'))
-          ? 'must not be on this machine when hardened'
-          : undefined,
+        redisHosts(get).some(isLoopback) ? 'must not be on this machine when hardened' : undefined,
     },
     {
       keys: ['datapipelines.demo'],

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { Parsed, TextForm } from './definition.js';
+import { isSentinelUrl, SENTINEL_FORM, sentinelAddress } from './redis-address.js';
 
 /** `https://host[:port]`: scheme, host and port of a server, nothing else. */
 export const ORIGIN: TextForm = {
@@ -67,9 +68,12 @@ export const POSTGRES_URL: TextForm = {
 export const REDIS_URL: TextForm = {
   accepts: 'Redis URL',
   parse: (text) => {
+    if (isSentinelUrl(text)) {
+      return sentinelAddress(text) ? { value: text } : { problem: `must have the form ${SENTINEL_FORM}` };
+    }
     const url = parseUrl(text);
     if (!url || !['redis:', 'rediss:'].includes(url.protocol) || !url.hostname) {
-      return { problem: 'must have the form redis://[:password@]host:6379[/database]' };
+      return { problem: `must have the form redis://[:password@]host:6379[/database] or ${SENTINEL_FORM}` };
     }
     return { value: text };
   },

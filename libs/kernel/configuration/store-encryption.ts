@@ -15,9 +15,9 @@ export function plainStoreWarnings(get: Get): string[] {
       'datapipelines.metadata-db.url asks for no TLS: whoever is on the network can read along. Add sslmode=verify-full to it, unless that network is closed',
     );
   }
-  if (redis?.startsWith('rediss:') !== true) {
+  if (redis === undefined || !/^rediss(?:-sentinel)?:/.test(redis)) {
     warnings.push(
-      'datapipelines.redis.url asks for no TLS: whoever is on the network can read along. Begin it with rediss://, unless that network is closed',
+      'datapipelines.redis.url asks for no TLS: whoever is on the network can read along. Begin it with rediss:// (rediss-sentinel://), unless that network is closed',
     );
   }
   return warnings;

@@ -1,5 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
-import { PenstockError } from '#libs/kernel';
+import { PenstockError, sentinelAddress, type SentinelAddress } from '#libs/kernel';
 import { replyCode } from './script.js';
 
 /** A command that takes longer has failed; nobody waits for a store that hangs (02 §8). */
@@ -20,12 +20,31 @@ const OPTIONS: RedisOptions = {
   connectTimeout: CONNECT_MS,
   disconnectTimeout: DISCONNECT_MS,
   keepAlive: 10_000,
-  retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 8), MAX_BACKOFF_MS),
+  retryStrategy: backoff,
   // After a failover the connection may lead to what is a replica now.
   reconnectOnError: (error) => replyCode(error) === 'READONLY',
 };
 
 export type ConnectionRole = 'commands' | 'subscriber';
+
+/** The Redis that the Sentinels name, and another one once they do; `isTried` until the first connection stands. */
+function behindSentinels(address: SentinelAddress, isTried: () => boolean): RedisOptions {
+  const { sentinels, master, database, tls, username, password, sentinelPassword } = address;
+  return {
+    sentinels: [...sentinels],
+    name: master,
+    db: database,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(tls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
+    sentinelCommandTimeout: COMMAND_MS,
+    // A Redis that hangs keeps its connections: what the Sentinels say of it ends them.
+    failoverDetector: true,
+    // A boot is refused after every Sentinel was asked once; a server that serves asks for ever.
+    sentinelRetryStrategy: (attempt) => (isTried() ? null : backoff(attempt)),
+  };
+}
 
 /**
  * Connects, or refuses with the reason. From then on it reconnects by itself for ever; of each outage `onProblem` hears
@@ -36,7 +55,12 @@ export async function connectRedis(
   role: ConnectionRole,
   onProblem: (what: string, error: unknown) => void,
 ): Promise<Redis> {
-  const redis = new Redis(url, { ...OPTIONS, connectionName: `penstock-${role}` });
+  const options = { ...OPTIONS, connectionName: `penstock-${role}` };
+  const address = sentinelAddress(url);
+  let isTried = true;
+  const redis = address
+    ? new Redis({ ...options, ...behindSentinels(address, () => isTried) })
+    : new Redis(url, options);
   let firstError: unknown;
   const remember = (error: unknown): void => {
     firstError ??= error;
@@ -46,8 +70,9 @@ export async function connectRedis(
     await redis.connect();
   } catch (error) {
     redis.disconnect();
-    throw unreachable(redis, firstError ?? error);
+    throw unreachable(redis, address, firstError ?? error);
   }
+  isTried = false;
   let reported = false;
   redis.on('ready', () => {
     reported = false;
@@ -61,12 +86,24 @@ export async function connectRedis(
   return redis;
 }
 
-/** Names host and port, never the URL: it may hold the password. */
-function unreachable(redis: Redis, cause: unknown): PenstockError {
+/** Names hosts and ports, never the URL: it may hold the password. */
+function unreachable(redis: Redis, address: SentinelAddress | undefined, cause: unknown): PenstockError {
+  if (address) {
+    const sentinels = address.sentinels.map(({ host, port }) => `${host}:${port}`);
+    return new PenstockError('internal', {
+      message: `No Sentinel of ${sentinels.join(', ')} leads to a Redis "${address.master}" that accepts the connection. Check REDIS_URL, the passwords, and the name of the master.`,
+      details: { reason: 'redis_unreachable', sentinels, master: address.master },
+      cause,
+    });
+  }
   const { host, port } = redis.options;
   return new PenstockError('internal', {
     message: `Redis at ${host}:${port} does not accept the connection. Check REDIS_URL, its password, and that the server runs.`,
     details: { reason: 'redis_unreachable', host, port },
     cause,
   });
+}
+
+function backoff(attempt: number): number {
+  return Math.min(25 * 2 ** Math.min(attempt, 8), MAX_BACKOFF_MS);
 }

@@ -30,7 +30,8 @@ export const databaseKeys = {
 export const redisKeys = {
   'datapipelines.redis.url': secret({
     form: REDIS_URL,
-    about: 'Redis 7 or newer with `maxmemory-policy noeviction`: results, live events, limits.',
+    about:
+      'Redis 7 or newer with `maxmemory-policy noeviction`: results, live events, limits. Behind Sentinels: `redis-sentinel://:password@host1,host2/0#master`.',
     aliases: { env: ['REDIS_URL'] },
   }),
   'datapipelines.redis.host': optionalText({ about: 'Host of Redis, instead of the URL.' }),
