@@ -75,6 +75,49 @@ describe('retention', () => {
   });
 });
 
+describe('the timers of an instance', () => {
+  const HOURLY_MS = 3_000_000;
+
+  /** What is due in the tables, after every job that the instance has set for an hour from now had its turn. */
+  async function dueAfterAnHour(enabled: boolean): Promise<unknown> {
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const old = await ended(pipeline);
+    await db.database.execute(
+      `UPDATE pipeline_executions SET completed_at = NOW() - INTERVAL '8 days' WHERE execution_id = $1`,
+      [old],
+    );
+    await db.database.execute(
+      `INSERT INTO audit_log (event, timestamp, details_json) VALUES ('due', NOW() - INTERVAL '366 days', '{}')`,
+    );
+    const timed = await TestInstance.start({
+      database: db.database,
+      store: new MemoryTransientStore({ maxBytes: 1 << 26 }),
+      settings: { DATAPIPELINES_JOBS_ENABLED: String(enabled) },
+    });
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    try {
+      await timed.jobs.start({ alone: false });
+      const hourly = timers.mock.calls.filter(([, waitMs]) => Number(waitMs) > HOURLY_MS);
+      for (const [work] of hourly) work();
+      await timed.drain.begin({ hurry: true });
+      await timed.jobs.stop();
+      return {
+        hourly: hourly.length,
+        events: (await countOf('execution_events', 'execution_id = $1', [old])) > 0,
+        audit: (await countOf('audit_log', `event = 'due'`)) > 0,
+      };
+    } finally {
+      timers.mockRestore();
+      await timed.stop();
+    }
+  }
+
+  it('delete what is kept long enough; with the jobs turned off it stays', async () => {
+    expect(await dueAfterAnHour(false)).toEqual({ hourly: 1, events: true, audit: true });
+    expect(await dueAfterAnHour(true)).toEqual({ hourly: 3, events: false, audit: false });
+  });
+});
+
 describe('the trust in heartbeats of others', () => {
   it('comes with quiet: after the boot, and after any statement the database did not answer', () => {
     let now = 0;
