@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApiClient } from '../fixtures/api-client.js';
-import { oneNodePipeline } from '../fixtures/authoring.js';
+import { oneNodePipeline, releasedPipeline, releasedTemplate } from '../fixtures/authoring.js';
 import { Deployment } from '../fixtures/deployment.js';
+import { eventually } from '../fixtures/eventually.js';
 import { addPerson, emailOf, PASSWORD, signIn } from '../fixtures/people.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { parseAnswer, rawCall, RawConnection, rawExchange } from '../fixtures/raw-http.js';
 import { expectRefusal } from '../fixtures/refusals.js';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
+/** Stays inside the engine until somebody stops it. */
+const ENDLESS = 'SELECT sum(a.range * b.range) AS s FROM range(10000000) a, range(100000) b';
 const HTML = { headers: { Accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } };
 
 describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
@@ -18,6 +21,8 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
   let slow: RawConnection;
   let pipelineId: string;
   let executionId: string;
+  /** Another run, whose rows may be lost. */
+  let shortLived: string;
 
   beforeAll(async () => {
     deployment = await Deployment.start({
@@ -39,8 +44,12 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
     pipelineId = await oneNodePipeline(author, {
       name: 'edge/of/http', source: 'tempdb', dialect: 'DUCKDB', sql: 'SELECT 1 AS one',
     }); // prettier-ignore
-    const run = await author.call('POST', `/api/v1/pipelines/${pipelineId}/execute`, {});
-    executionId = run.headers.get('DP-Execution-Id') as string;
+    const run = async () => {
+      const { headers } = await author.call('POST', `/api/v1/pipelines/${pipelineId}/execute`, {});
+      return headers.get('DP-Execution-Id') as string;
+    };
+    executionId = await run();
+    shortLived = await run();
     await author.data('POST', '/api/v1/endpoints', { path: '/edge', pipeline: pipelineId });
   }, 90_000);
 
@@ -127,6 +136,60 @@ describeWithProgram('redis-server', 'the edge of HTTP', (redis) => {
       expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/csv; charset=utf-8']);
       expect(answer.headers.get('Content-Disposition')).toBe(`attachment; filename="${executionId}.csv"`);
     }
+  });
+
+  it('breaks the connection of a download whose rows expire midway: a short file must not look complete', async () => {
+    const path = `/api/v1/executions/${shortLived}/result?format=csv`;
+    expect((await author.call('GET', path)).text).toBe('one\r\n1\r\n');
+    expect(await deployment.redis.client.del(`dp:result:${shortLived}:rows`)).toBe(1);
+    const response = await author.fetch('GET', path);
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/csv; charset=utf-8']);
+    await expect(response.text()).rejects.toThrow('terminated');
+    // Whose rows are gone before the first byte is told so.
+    expect((await author.call('GET', path.replace('csv', 'json'))).body.error.code).toBe('result.expired');
+  });
+
+  it('signs people in and hands out files while twelve statements hold the engine', async () => {
+    // Each holds a thread of the process's one pool, which password hashes and files need too.
+    await releasedTemplate(author, { id: 'edge/endless.sql', dialect: 'DUCKDB', body: ENDLESS });
+    const endless = await releasedPipeline(author, {
+      name: 'edge/endless',
+      nodes: ['a', 'b', 'c', 'd'].map((id) => ({
+        ...{ id, type: 'DQL', source: 'tempdb', template: { id: 'edge/endless.sql', version: 1 } },
+        output: { target: 'tempdb', table: id },
+      })),
+    });
+    const headers = { Prefer: 'respond-async' };
+    const launch = () => author.data('POST', `/api/v1/pipelines/${endless}/execute`, {}, { headers });
+    const runs = (await Promise.all([launch(), launch(), launch()])).map(({ execution_id: id }) => id as string);
+    const browser = new ApiClient(baseUrl);
+    const page = await browser.call('GET', '/login', undefined, HTML);
+    const file = page.text.match(/\/assets\/[^"]+/)?.[0] ?? '';
+    try {
+      await eventually('twelve statements in the engine', async () => {
+        const [row] = await deployment.metadata<{ n: number }>(
+          `SELECT COUNT(*)::int AS n FROM execution_events WHERE execution_id = ANY($1) AND event_type = 'node_started'`,
+          [runs],
+        );
+        return row?.n === 12;
+      });
+      const signal = AbortSignal.timeout(20_000);
+      const body = { email: emailOf('leaver'), password: PASSWORD };
+      const answers = await Promise.all([
+        browser.call('POST', '/login', body, { signal }),
+        nobody.call('GET', file, undefined, { signal }),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    } finally {
+      for (const id of runs) await author.call('DELETE', `/api/v1/executions/${id}`);
+    }
+    await eventually('their end', async () => {
+      const rows = await deployment.metadata(
+        `SELECT 1 AS open FROM pipeline_executions WHERE execution_id = ANY($1) AND status = 'RUNNING'`,
+        [runs],
+      );
+      return rows.length === 0;
+    });
   });
 
   describe('bytes that are no request', () => {
