@@ -42,6 +42,18 @@ describe('damaged Parquet files', () => {
     expect((await scene.bench.tables.list(scene.team.viewer, 'lake')).count).toBe(0);
   }); // prettier-ignore
 
+  it('whose late rows cannot be read end a query as a cut stream after its first rows: never as a shorter result', async () => {
+    const file = root('late.parquet');
+    await scene.make(`COPY (SELECT i AS id, md5(i::VARCHAR) AS t FROM range(200000) r(i)) TO '${file}' (ROW_GROUP_SIZE 8192)`);
+    await scene.bench.tables.register(scene.team.author, 'lake', table('late'));
+    const pages = `SELECT coalesce(dictionary_page_offset, data_page_offset)::INTEGER, total_compressed_size::INTEGER FROM parquet_metadata('${file}') WHERE path_in_schema = 't' ORDER BY row_group_id DESC LIMIT 1`;
+    const [[from, size]] = (await scene.reference(pages)) as [[number, number]];
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xff, from, from + size));
+    await expect(scene.bench.read('lake', 'SELECT id, t FROM n.late')).rejects.toMatchObject({ name: 'DriverFailure', reason: 'stream_cut' });
+    expect(await scene.bench.read('lake', 'SELECT id FROM n.late LIMIT 1')).toEqual([[0n]]);
+  }); // prettier-ignore
+
   it('with bytes changed in footer or pages give rows or an error with a code: never an end of the server', async () => {
     const random = sequence(7);
     const footer = good.length - 8 - good.readUInt32LE(good.length - 8);

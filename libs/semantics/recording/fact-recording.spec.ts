@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 
 import { newId, readJson, type JsonObject } from '#libs/kernel';
 
@@ -213,7 +213,13 @@ describe('recording a fact', () => {
   });
 
   it('evidence is five rows, cut at 300 characters, and a summary of one’s own wins', async () => {
+    const run = jest.spyOn(scene.bench.reads, 'run');
     const many = await record({ evidence_sql: 'SELECT id, placed_on FROM orders ORDER BY id' });
+    // Nobody waits for evidence longer than 10 s, whatever a probe may take.
+    expect(run.mock.calls.map(([, , tool, { timeoutMs, maxRows }]) => [tool, timeoutMs, maxRows])).toEqual([
+      ['evidence', 10_000, 5],
+    ]);
+    run.mockRestore();
     expect(many.evidence_summary).toBe(
       'id=1, placed_on=2026-01-02 | id=2, placed_on=2026-01-03 | id=3, placed_on=2026-01-04 | id=4, placed_on=2026-01-05 | id=5, placed_on=2026-01-06',
     );
