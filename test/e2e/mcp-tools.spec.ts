@@ -118,6 +118,9 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     expect([lost.code, lost.details.current_body_hash]).toEqual(['pipeline.version.conflict', updated.body_hash]);
     expect((await scene.tool('pipelines_list', { q: 'ORDERS' })).map((each: { id: string }) => each.id)).toEqual([pipelineId]);
     expect((await scene.tool('pipelines_list', { prefix: 'shop' })).items).toHaveLength(1);
+    // Empty is the top level, not "no prefix": folders with what they hold, and no list of all.
+    const top = await scene.tool('pipelines_list', { prefix: '' });
+    expect([top.prefix, top.folders.map((each: { name: string; count: unknown }) => [each.name, Number(each.count)]), top.items]).toEqual(['', [['shop', 1]], []]);
     await scene.tool('pipelines_create', { ...document, name: 'shop/more' });
     const { content, structuredContent } = await scene.client.callTool({ name: 'pipelines_list', arguments: { limit: 1 } });
     expect([(structuredContent as { total: number }).total, (content as unknown[])[1]]).toEqual([2, { type: 'text', text: expect.stringContaining('1 of 2 entries, not all') }]);
@@ -194,7 +197,7 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
   }); // prettier-ignore
 
     it('whose page is over 1 MiB comes as a link, for the keys of its workspace alone', async () => {
-    const body = "SELECT i AS id, repeat('x', 1500) AS pad FROM generate_series(1, 3000) i ORDER BY i";
+    const body = "SELECT i AS id, repeat('x', CASE WHEN i <= 1500 THEN 1500 ELSE 1 END) AS pad FROM generate_series(1, 3000) i ORDER BY i";
     await scene.tool('templates_create', { id: 'shop/wide.sql', display_name: 'x', description: '', dialect: 'POSTGRES', body });
     const { id } = await scene.tool('pipelines_create', {
       name: 'shop/wide', display_name: 'Wide', nodes: [{ id: 'read', type: 'DQL', source: 'shop', template: { id: 'shop/wide.sql', version: 1 } }],
@@ -218,6 +221,9 @@ describeWithProgram('redis-server', 'the tools', (redis) => {
     expect((await scene.agent.data('GET', path(link.result_url))).rows).toHaveLength(3000);
     // What fits is given here, up to the same mark.
     expect((await scene.tool('executions_get_result', { execution_id: run.execution_id, limit: 600 })).rows).toHaveLength(600);
+    // A page nobody measured is a thousand rows, however many are left.
+    const page = await scene.tool('executions_get_result', { execution_id: run.execution_id, offset: 1500 });
+    expect([page.rows.length, String(page.rows[0][0]), Number(page.limit), page.has_more]).toEqual([1000, '1501', 1000, true]);
   }); // prettier-ignore
 
     it('that fails tells the node, the SQL and the run', async () => {
