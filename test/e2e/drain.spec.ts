@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ApiClient } from '../fixtures/api-client.js';
@@ -8,6 +9,7 @@ import { describeWithProgram } from '../fixtures/programs.js';
 import { RunScene } from '../fixtures/run-scene.js';
 import type { ServerProcess } from '../fixtures/server-process.js';
 
+const BREAKABLE = { NODE_OPTIONS: `--require=${join(import.meta.dirname, '../fixtures/uncaught-exception.mjs')}` };
 const PATIENT = { DATAPIPELINES_SHUTDOWN_DRAIN_WAIT_SECONDS: '60' };
 
 describeWithProgram('redis-server', 'a server that is told to end', (redis) => {
@@ -17,14 +19,17 @@ describeWithProgram('redis-server', 'a server that is told to end', (redis) => {
   let patient: ServerProcess;
   let stubborn: ServerProcess;
   let hasty: ServerProcess;
+  /** One that may wait too, and breaks at SIGUSR2. */
+  let broken: ServerProcess;
 
   beforeAll(async () => {
     deployment = await Deployment.start({ redis });
-    [scene, patient, stubborn, hasty] = await Promise.all([
+    [scene, patient, stubborn, hasty, broken] = await Promise.all([
       RunScene.build(deployment),
       deployment.addServer(PATIENT),
       deployment.addServer(PATIENT),
       deployment.addServer(),
+      deployment.addServer({ ...BREAKABLE, DATAPIPELINES_SHUTDOWN_DRAIN_WAIT_SECONDS: '600' }),
     ]);
   }, 90_000);
 
@@ -104,6 +109,16 @@ describeWithProgram('redis-server', 'a server that is told to end', (redis) => {
       [guessed],
     );
     expect(rows.map(({ suppressed }) => suppressed)).toEqual([...Array<null>(60).fill(null), '5']);
+  });
+
+  it('waits for no run after an uncaught exception, however patient it is: it records their end and exits with 1', async () => {
+    const id = await scene.launch(on(broken), scene.sleeping, { seconds: 80 });
+    await scene.untilSleeping(1);
+    expect(await broken.end('SIGUSR2')).toBe(1);
+    expect(broken.output).toContain('Uncaught exception: draining.');
+    expect(await scene.ended(id)).toBe('ABORTED');
+    expect(await scene.terminalEvents(id)).toEqual(['execution_aborted']);
+    expect(await scene.sleepers()).toBe(0);
   });
 
   it('ends at once with 1 at a second signal; one that comes along with the first is the same wish', async () => {
