@@ -9,6 +9,7 @@ import { MemoryBudget } from './memory-budget.js';
 import { NativeCallGate } from '#libs/datasources';
 import { SpillFolders } from './spill-folders.js';
 import { idle } from '../executions.fixture.js';
+import { StagingConnection } from './staging-connection.js';
 import { StagingEngine } from './staging-engine.js';
 import { StagingFactory, type StagingSettings } from './staging-factory.js';
 import { stagingAnswers, stagingSelfTest } from './staging-self-test.js';
@@ -68,6 +69,41 @@ describe('staging engine', () => {
       details: { check: 'file read' },
     });
     await open.close();
+  });
+
+  it.each([
+    // Room to spill: the fill that must be refused ends well.
+    ['spill cap', () => [factory(), factory()], undefined],
+    // The engine does not hear that its statement is to stop.
+    [
+      'interrupt',
+      () => [factory(), factory({ maxSpillMb: 1 })],
+      (sql: string, asked: AbortSignal) => (sql.includes('10000000') ? new Promise<never>(() => asked) : undefined),
+    ],
+    // The engine forgets that a stream was cut: what comes after it is answered as if all rows had come.
+    [
+      'cut stream',
+      () => [factory(), factory({ maxSpillMb: 1 })],
+      (sql: string) => (sql === 'SELECT 1' ? Promise.resolve(undefined as never) : undefined),
+    ],
+  ] as const)('fails its boot test at the %s when the engine does not keep it', async (check, engines, faulty) => {
+    const run = StagingConnection.prototype.run;
+    const spy = jest.spyOn(StagingConnection.prototype, 'run').mockImplementation(function (
+      this: StagingConnection,
+      sql: string,
+      asked: AbortSignal,
+    ) {
+      return faulty?.(sql, asked) ?? run.call(this, sql, asked);
+    });
+    const [sound, capped] = engines();
+    try {
+      await expect(stagingSelfTest(sound!, capped!)).rejects.toMatchObject({
+        code: 'pipeline.staging.engine_unavailable',
+        details: { check },
+      });
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   it('gives back memory, connections and the spill folder when it closes, also after a spill', async () => {
