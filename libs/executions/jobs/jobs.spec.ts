@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { MemoryTransientStore } from '#libs/transient';
 import { eventually } from '../../../test/fixtures/eventually.js';
+import type { EventRecord } from '../events/event-record.js';
 import { createTestDatabase, HEAVY, TestInstance, TestWorkspace, type TestDatabase } from '../executions.fixture.js';
+import { EventTable } from '../records/event-table.js';
 import { MetadataTrust } from '../records/metadata-trust.js';
 
 let db: TestDatabase;
@@ -174,6 +176,32 @@ describe('the sweep', () => {
       expect(await countOf('pipeline_executions', `execution_id = $1 AND status = 'ABORTED'`, [id])).toBe(1);
       expect((await server.frames(workspace.principal(), id)).map(({ type }) => type)).toEqual(['execution_aborted']);
     }
+  });
+
+  it('lets no late batch of events in behind the end it wrote, also when the two overlap', async () => {
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const [run] = await db.database.query<{ id: string }>(
+      `INSERT INTO pipeline_executions (execution_id, pipeline_id, pipeline_version, status, triggered_by, triggered_via,
+              root_execution_id, started_at)
+       SELECT id, $1, 1, 'RUNNING', $2, 'REST', id, NOW() FROM (SELECT gen_random_uuid() AS id) AS one
+       RETURNING execution_id AS id`,
+      [pipeline, workspace.userId],
+    );
+    const { id } = run!;
+    const late: EventRecord = { eventId: 7, type: 'node_started', timestamp: '2026-01-01T00:00:00.000Z', data: '{}' };
+    let batch: Promise<unknown> | undefined;
+    await db.database.transaction(async (tx) => {
+      await tx.execute(
+        `UPDATE pipeline_executions SET status = 'ABORTED', completed_at = NOW() WHERE execution_id = $1`,
+        [id],
+      );
+      let over = false;
+      batch = new EventTable(db.database).insert([[id, late]]).finally(() => (over = true));
+      const waiting = `wait_event_type = 'Lock' AND query LIKE '%execution_events%' AND datname = current_database()`;
+      await eventually('the batch', async () => over || (await countOf('pg_stat_activity', waiting)) > 0);
+    });
+    await batch;
+    expect(await countOf('execution_events', 'execution_id = $1', [id])).toBe(0);
   });
 
   it('ends every open run at once when the process is known to be alone, young or old, stamped or not', async () => {
