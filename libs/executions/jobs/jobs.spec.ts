@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { newId } from '#libs/kernel';
 import { MemoryTransientStore } from '#libs/transient';
 import { eventually } from '../../../test/fixtures/eventually.js';
 import type { EventRecord } from '../events/event-record.js';
 import { createTestDatabase, HEAVY, TestInstance, TestWorkspace, type TestDatabase } from '../executions.fixture.js';
+import type { HostedRun } from '../host/hosted-run.js';
 import { EventTable } from '../records/event-table.js';
 import { MetadataTrust } from '../records/metadata-trust.js';
+import type { TerminalOutcome } from '../run/run-ending.js';
 
 let db: TestDatabase;
 let workspace: TestWorkspace;
@@ -151,6 +154,64 @@ describe('the trust in heartbeats of others', () => {
     trusted.instance.runs.get(executionId)!.cancel('cancelled');
     await finished;
     await trusted.stop();
+  });
+});
+
+describe('an instance without runs of its own that meets an outage', () => {
+  const start = () =>
+    TestInstance.start({ database: db.database, store: new MemoryTransientStore({ maxBytes: 1 << 26 }) });
+  const away = () => jest.spyOn(db.database.control, 'query').mockRejectedValue(new Error('away'));
+  let clock: jest.SpiedFunction<typeof performance.now>;
+  let idle: TestInstance;
+
+  beforeEach(async () => {
+    idle = await start();
+    // Long past the quiet of its boot.
+    const now = performance.now.bind(performance);
+    clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
+    expect(idle.instance.trust.holds()).toBe(true);
+  });
+
+  afterEach(async () => {
+    clock.mockRestore();
+    await idle.stop();
+  });
+
+  it('noticed it at its own beats, so its next sweep leaves the run that nobody could stamp meanwhile', async () => {
+    const me = workspace.principal();
+    const owner = await start();
+    const { executionId, finished } = await owner.launch(me, await workspace.pipeline([{ id: 'long', sql: HEAVY }]));
+    await owner.nodeStarts(me, executionId);
+    const outage = away();
+    await Promise.all([owner.instance.ownership.beat(), idle.jobs.heartbeat()]);
+    outage.mockRestore();
+    // The database is back, and the owner has not beaten again yet.
+    await db.database.execute(
+      `UPDATE pipeline_executions SET heartbeat_at = NOW() - INTERVAL '50 seconds' WHERE execution_id = $1`,
+      [executionId],
+    );
+    expect(await idle.jobs.sweep()).toBe(0);
+    expect(await countOf('pipeline_executions', `execution_id = $1 AND status = 'RUNNING'`, [executionId])).toBe(1);
+    owner.instance.runs.get(executionId)!.cancel('cancelled');
+    expect(await finished).toMatchObject({ status: 'ABORTED', reason: 'cancelled' });
+    await owner.stop();
+  });
+
+  it('notices it also while its runs work in threads, whose beats fail in there unheard', async () => {
+    const ended = Promise.withResolvers<TerminalOutcome>();
+    const hosted = { executionId: newId(), attached: false, run: () => ended.promise, cancel: () => undefined };
+    const finished = idle.instance.begin(hosted as unknown as HostedRun, undefined);
+    const outage = away();
+    await idle.jobs.heartbeat();
+    outage.mockRestore();
+    expect(idle.instance.trust.holds()).toBe(false);
+    ended.resolve({ status: 'SUCCESS' } as TerminalOutcome);
+    await finished;
+  });
+
+  it('keeps its trust as long as the database answers that there is nothing to stamp', async () => {
+    await idle.jobs.heartbeat();
+    expect(idle.instance.trust.holds()).toBe(true);
   });
 });
 

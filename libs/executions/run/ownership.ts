@@ -24,7 +24,10 @@ export class Ownership {
     private readonly onProblem: (error: unknown) => void,
   ) {}
 
-  /** One heartbeat for all runs. Never rejects. */
+  /**
+   * One heartbeat for all runs. Never rejects. Asked also when there are none: who judges the heartbeats of others must
+   * notice that the database was away (contract 02 §9.2).
+   */
   beat(): Promise<void> {
     this.#beating ??= this.#beat([...this.runs]).finally(() => (this.#beating = undefined));
     return this.#beating;
@@ -63,7 +66,7 @@ export class Ownership {
   }
 
   async #beat(runs: readonly ExecutionRun[]): Promise<void> {
-    if (runs.length === 0) return this.board.resume();
+    if (runs.length === 0) this.board.resume();
     // The stamp counts from before the question: the answer says nothing about the time it took.
     const asked = performance.now();
     try {
