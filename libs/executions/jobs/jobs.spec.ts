@@ -239,6 +239,35 @@ describe('the sweep', () => {
     }
   });
 
+  it('copies the events that only the transient log still has before it adds the end behind them', async () => {
+    const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
+    const [run] = await db.database.query<{ id: string }>(
+      `INSERT INTO pipeline_executions (execution_id, pipeline_id, pipeline_version, status, triggered_by, triggered_via,
+              root_execution_id, heartbeat_at, started_at)
+       SELECT id, $1, 1, 'RUNNING', $2, 'REST', id, NOW() - INTERVAL '1 hour', NOW() - INTERVAL '1 hour'
+         FROM (SELECT gen_random_uuid() AS id) AS one RETURNING execution_id AS id`,
+      [pipeline, workspace.userId],
+    );
+    const { id } = run!;
+    const store = new MemoryTransientStore({ maxBytes: 1 << 20 });
+    const sweeper = await TestInstance.start({ database: db.database, store });
+    const logged = (eventId: number, type: EventRecord['type']) => ({
+      ...{ eventId, type, timestamp: `2026-01-01T00:00:0${eventId}.000Z` },
+      payload: `{"node_id":"n${eventId}"}`,
+    });
+    const events = [logged(1, 'execution_started'), logged(2, 'node_started'), logged(3, 'node_completed')];
+    await store.appendEvents([{ executionId: id, events, ttlSeconds: 60, sealed: false }]);
+    // The owner died before its second batch reached the table.
+    const { payload: data, ...first } = events[0]!;
+    await new EventTable(db.database).insert([[id, { ...first, data }]]);
+    sweeper.instance.trust.holds = () => true;
+    expect(await sweeper.sweep.run()).toBe(1);
+    const kept = await new EventTable(db.database).read(id, 0, 10);
+    expect(kept.slice(0, 3)).toEqual(events.map(({ payload, ...event }) => ({ ...event, data: payload })));
+    expect(kept.slice(3)).toMatchObject([{ eventId: 4, type: 'execution_aborted' }]);
+    await sweeper.stop();
+  });
+
   it('lets no late batch of events in behind the end it wrote, also when the two overlap', async () => {
     const pipeline = await workspace.pipeline([{ id: 'a', sql: 'SELECT 1 AS a' }]);
     const [run] = await db.database.query<{ id: string }>(
