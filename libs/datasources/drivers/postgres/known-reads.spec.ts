@@ -203,7 +203,9 @@ describe('a read that was short the last time, and goes out with its own end', (
   it('stops in the server when it is given up before anything has come', async () => {
     const abort = new AbortController();
     const opening = opened({ rows: 50, sleepsAt: 1 }, abort.signal);
-    const sleeps = async () => (await bench.running(owner)).some((sql) => sql.includes('fails_at'));
+    // The owner sets the amounts meanwhile, and a connection has one exchange at a time.
+    const watcher = await bench.connect();
+    const sleeps = async () => (await bench.running(watcher)).some((sql) => sql.includes('fails_at'));
     expect(await eventually(sleeps)).toBe(true);
     abort.abort();
     const reading = opening.then((cursor) => cursor.next(abort.signal));
