@@ -57,7 +57,10 @@ export function wireColumn({ name, type, precision, scale, nullable }: Column): 
   };
 }
 
-/** Longest stored payload; beyond it node statistics keep ids, statuses and codes only (contract 02 §10.2). */
+/**
+ * Longest stored payload (contract 02 §10.2). Beyond it node statistics keep ids, statuses and codes only, and what a
+ * caller sent or a result is wide by is left out: the record of the run and the result tell it.
+ */
 const PAYLOAD_BYTES = 256 * 1024;
 
 /** Builds the payloads of contract 02 §10.1 for one run. */
@@ -66,12 +69,14 @@ export class RunEvents {
 
   executionStarted(at: Date, parametersJson: string): UnnumberedEvent {
     const { pipelineId, pipelineVersion, startedAt } = this.facts;
-    return this.#event('execution_started', at, {
+    const fields = {
       pipeline_id: pipelineId,
       pipeline_version: pipelineVersion,
       started_at: toWireStamp(startedAt),
-      parameters: new RawJson(parametersJson),
-    });
+    };
+    const event = this.#event('execution_started', at, { ...fields, parameters: new RawJson(parametersJson) });
+    if (isStorable(event)) return event;
+    return this.#event('execution_started', at, { ...fields, parameters: {}, parameters_omitted: true });
   }
 
   nodeStarted(at: Date, nodeId: string): UnnumberedEvent {
@@ -129,7 +134,10 @@ export class RunEvents {
   }
 
   dataReady(at: Date, ready: DataReady): UnnumberedEvent {
-    return this.#event('data_ready', at, { ...ready, rows: [], rows_omitted: true });
+    const fields = { ...ready, rows: [], rows_omitted: true };
+    const event = this.#event('data_ready', at, fields);
+    if (isStorable(event)) return event;
+    return this.#event('data_ready', at, { ...fields, schema: [], schema_omitted: true, warnings: [] });
   }
 
   #span() {
@@ -139,7 +147,7 @@ export class RunEvents {
 
   #terminal(type: EventType, at: Date, stats: readonly NodeStat[], fields: Record<string, unknown>): UnnumberedEvent {
     const event = this.#event(type, at, { ...fields, node_stats: stats });
-    if (Buffer.byteLength(event.data) <= PAYLOAD_BYTES) return event;
+    if (isStorable(event)) return event;
     const node_stats = stats.map(({ node_id, status, error_code }) => ({ node_id, status, error_code }));
     return this.#event(type, at, { ...fields, node_stats });
   }
@@ -149,4 +157,8 @@ export class RunEvents {
     const data = payloadText({ execution_id: executionId, correlation_id: correlationId, ...fields });
     return { type, timestamp: at.toISOString(), data };
   }
+}
+
+function isStorable({ data }: UnnumberedEvent): boolean {
+  return Buffer.byteLength(data) <= PAYLOAD_BYTES;
 }

@@ -151,7 +151,7 @@ describe('failure record', () => {
   });
 });
 
-describe('the last event of a run', () => {
+describe('what is stored of an event', () => {
   const facts = {
     executionId: 'e',
     correlationId: 'c',
@@ -186,6 +186,35 @@ describe('the last event of a run', () => {
         error_code: 'pipeline.node.timeout',
       });
     }
+  });
+
+  it('leaves out what a caller sent or a result is wide by, when it is too long to be stored, and says so', () => {
+    const events = new RunEvents(facts);
+    const told = ({ data }: { data: string }) => {
+      expect(Buffer.byteLength(data)).toBeLessThanOrEqual(256 * 1024);
+      return JSON.parse(data) as Record<string, unknown>;
+    };
+    const started = (text: string) => told(events.executionStarted(at, JSON.stringify({ text })));
+    expect(started('short')).toMatchObject({ parameters: { text: 'short' } });
+    expect(started('short')).not.toHaveProperty('parameters_omitted');
+    expect(started('€'.repeat(100_000))).toMatchObject({
+      execution_id: 'e',
+      pipeline_version: 1,
+      parameters: {},
+      parameters_omitted: true,
+    });
+
+    const ready = (columns: number) =>
+      told(
+        events.dataReady(at, {
+          pipeline_id: 'p',
+          schema: Array.from({ length: columns }, (_, index) => ({ name: `column ${index}`, type: 'STRING' })),
+          ...{ row_count: 1, total_rows: 1, has_more: false, result_url: '/r', expires_at: 'soon', ttl_seconds: 300 },
+          warnings: [],
+        }),
+      );
+    expect((ready(1600)['schema'] as unknown[]).length).toBe(1600);
+    expect(ready(20_000)).toMatchObject({ schema: [], schema_omitted: true, rows_omitted: true, total_rows: 1 });
   });
 });
 
