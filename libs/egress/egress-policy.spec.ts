@@ -103,6 +103,18 @@ describe('the egress policy', () => {
     expect(await ruleOf(policy().check(host, port, { database }))).toBe(expected);
   });
 
+  it('asks each time where a service of ours is that moves', async () => {
+    const moving = policy();
+    let server: { host: string; port: number } | undefined;
+    moving.protect(() => server && { rule: 'redis', ...server });
+    expect(await ruleOf(moving.check('10.0.0.7', 6379))).toBe('passes');
+    server = { host: '10.0.0.7', port: 6379 };
+    expect(await ruleOf(moving.check('10.0.0.7', 6379))).toBe('redis');
+    server = { host: '10.0.0.8', port: 6379 };
+    expect(await ruleOf(moving.check('10.0.0.7', 6379))).toBe('passes');
+    expect(await ruleOf(moving.check('10.0.0.8', 6379))).toBe('redis');
+  });
+
   it("knows the machine's own addresses as the loopback server they are", async () => {
     const own = Object.values(networkInterfaces())
       .flatMap((all) => all ?? [])

@@ -29,16 +29,16 @@ const systemLookup: NameLookup = (host) => resolveByName(host, { all: true, orde
 export class EgressPolicy {
   readonly #rules: EgressRules;
   readonly #lookup: NameLookup;
-  readonly #listening: OwnService[] = [];
+  readonly #later: (() => OwnService | undefined)[] = [];
 
   constructor(rules: EgressRules, lookup: NameLookup = systemLookup) {
     this.#rules = rules;
     this.#lookup = lookup;
   }
 
-  /** A server of ours that took its port only now, which the configuration could not tell. */
-  protect(service: OwnService): void {
-    this.#listening.push(service);
+  /** A server of ours of which the configuration cannot tell where it is; asked anew for each target. */
+  protect(service: () => OwnService | undefined): void {
+    this.#later.push(service);
   }
 
   /**
@@ -59,7 +59,8 @@ export class EgressPolicy {
     const addresses = await this.#resolve(host);
     const wanted: Target = { host, port, ...target };
     const resolveOwn = (name: string) => this.#resolveOwn(name);
-    const service = await ownServiceAt([...this.#rules.services, ...this.#listening], wanted, addresses, resolveOwn);
+    const found = this.#later.flatMap((where) => where() ?? []);
+    const service = await ownServiceAt([...this.#rules.services, ...found], wanted, addresses, resolveOwn);
     if (service) refuse(service.rule);
     for (const address of addresses) {
       const rule = refusedBy(address, this.#rules);

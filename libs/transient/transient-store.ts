@@ -242,6 +242,11 @@ export abstract class TransientStore {
     onReady?: () => void,
   ): Promise<() => Promise<void>>;
 
+  /** Address and port of the server that is in charge now, as last seen; undefined where there is none. */
+  get server(): { host: string; port: number } | undefined {
+    return undefined;
+  }
+
   /** Rejects when the store is down. */
   abstract health(signal?: AbortSignal): Promise<void>;
   abstract close(): Promise<void>;

@@ -44,6 +44,7 @@ import { serveStatic } from '../pages/static-files.js';
 import { executionPlace } from './execution-place.js';
 import { keepOneTimePassword, type EmbeddedStores } from './embedded.js';
 import type { Stores } from './stores.js';
+import { protectStore } from './protect-store.js';
 
 export interface ServerParts {
   configuration: Configuration;
@@ -180,11 +181,9 @@ export class RunningServer {
       configuration.get('datapipelines.management.address'),
       () => metricsText(() => this.app.get(ExecutionInstance, { strict: false }).metricsOfThreads()),
     );
-    this.app.get(EgressPolicy, { strict: false }).protect({
-      rule: 'management',
-      host: configuration.get('datapipelines.management.address'),
-      port: managementPort,
-    });
+    const host = configuration.get('datapipelines.management.address');
+    protectStore(this.app);
+    this.app.get(EgressPolicy, { strict: false }).protect(() => ({ rule: 'management', host, port: managementPort }));
     await this.app.listen(
       configuration.get('datapipelines.server.port'),
       configuration.get('datapipelines.server.address'),

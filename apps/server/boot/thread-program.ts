@@ -14,6 +14,7 @@ import { InvalidationBus, TransientStore } from '#libs/transient';
 import { HostThreadModule } from '../host-thread.module.js';
 import { startTracing } from '../observability/tracing.js';
 import type { HostThreadData } from './execution-place.js';
+import { protectStore } from './protect-store.js';
 import { openThreadStores } from './stores.js';
 
 /** The program of a thread that runs executions: an instance without doors. */
@@ -44,6 +45,7 @@ export async function serve({ configuration: carried, birth, store, version }: H
     { provide: ExecutionPlace, useValue: place },
   ]);
   const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
+  protectStore(app);
   const stopTracing = await startTracing(configuration, version, log);
   await bus.start();
   const member = new ThreadMember(app.get(ExecutionInstance, { strict: false }), port, async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/fixtures/eventually.js';
 import { describeWithProgram } from '../../../test/fixtures/programs.js';
 import { startGuardedRedis, type GuardedRedis } from '../../../test/fixtures/redis-sentinel.js';
+import type { TestRedis } from '../../../test/fixtures/redis.js';
 import { RedisTransientStore } from './redis-transient-store.js';
 
 describeWithProgram('redis-server', 'the store behind Sentinels', (program) => {
@@ -23,6 +24,7 @@ describeWithProgram('redis-server', 'the store behind Sentinels', (program) => {
     const unsubscribe = await store.subscribe('dp:test', (text) => void heard.push(text));
     await store.requestCancel('before', 'cancelled', 600);
     expect(await guarded.first.client.dbsize()).toBe(1);
+    expect(store.server).toEqual(addressOf(guarded.first));
 
     await guarded.first.kill();
 
@@ -30,6 +32,7 @@ describeWithProgram('redis-server', 'the store behind Sentinels', (program) => {
       done(store.requestCancel('after', 'cancelled', 600)),
     );
     expect(await guarded.second.client.keys('*after*')).toHaveLength(1);
+    expect(store.server).toEqual(addressOf(guarded.second));
     await eventually('the subscription leads there too', async () => {
       await store.publish('dp:test', 'still heard');
       return heard.includes('still heard');
@@ -54,4 +57,9 @@ function done(act: Promise<unknown>): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+function addressOf({ url }: TestRedis): { host: string; port: number } {
+  const { hostname: host, port } = new URL(url);
+  return { host, port: Number(port) };
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Redis } from 'ioredis';
 import { keys, SEALED_EVENTS_SECONDS } from '../keys.js';
 import { readStoredClaim, readStoredMeta, writeStoredMeta } from '../stored-forms.js';
@@ -36,6 +37,7 @@ export interface RedisStoreOptions {
 /** The store of production: every instance on the same Redis. One connection for commands, one that listens. */
 export class RedisTransientStore extends TransientStore {
   readonly #writes: CorkedWrites;
+  #server: { host: string; port: number } | undefined;
 
   private constructor(
     private readonly redis: Redis,
@@ -58,6 +60,12 @@ export class RedisTransientStore extends TransientStore {
       redis.disconnect();
       throw error;
     }
+  }
+
+  override get server(): { host: string; port: number } | undefined {
+    const { remoteAddress: host, remotePort: port } = this.redis.stream as Socket;
+    if (host !== undefined && port !== undefined) this.#server = { host, port };
+    return this.#server;
   }
 
   /** False once Redis was seen with an evicting policy or evicting keys; for the gauge. */
