@@ -147,7 +147,7 @@ describe('what a caller may choose of a result', () => {
   ];
   /** Asked for, and the rows that come: within one and the operator's most; what is no number counts as absent. */
   const PAGES: [asked: string | undefined, rows: number][] = [
-    [undefined, 3], ['1', 1], ['2', 2], ['5', 5], ['99', 5], ['999999999', 5], ['0', 1],
+    [undefined, 3], ['1', 1], ['2', 2], ['5', 5], ['99', 5], ['999999999', 5], ['99999999999999999999', 5], ['0', 1],
     ['-3', 3], ['many', 3], ['2.5', 3], ['', 3],
   ]; // prettier-ignore
 
@@ -177,7 +177,8 @@ describe('what a caller may choose of a result', () => {
   it('is how long the result is kept, within the bounds of the operator', async () => {
     const kept: [asked: string | undefined, seconds: number][] = [
       [undefined, LIFETIMES.usual], ['1200', 1200], ['1', LIFETIMES.least], ['0', LIFETIMES.least],
-      ['999999999', LIFETIMES.most], ['-1', LIFETIMES.usual], ['soon', LIFETIMES.usual],
+      ['999999999', LIFETIMES.most], ['99999999999999999999', LIFETIMES.most],
+      ['-1', LIFETIMES.usual], ['soon', LIFETIMES.usual],
     ]; // prettier-ignore
     for (const [asked, seconds] of kept) {
       const headers: Record<string, string> = asked === undefined ? {} : { 'DP-Result-TTL-Seconds': asked };

@@ -10,5 +10,5 @@ export function resultOptions(request: Request): { resultTtlSeconds?: number; re
 
 function wholeHeader(request: Request, name: string): number | undefined {
   const text = request.get(name)?.trim() ?? '';
-  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
 }

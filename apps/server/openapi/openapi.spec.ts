@@ -106,6 +106,15 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('tells of each look at a live catalog that it may take too long, and of columns what may be missing', () => {
+    const below = '/api/v1/datasources/{name}';
+    const told = (path: string) => JSON.stringify(operations.find((each) => each.path === `${below}${path}`));
+    for (const path of ['/schemas', '/tables', '/tables/{table}/columns'])
+      expect(told(path)).toContain('pipeline.node.query_timeout');
+    for (const code of ['pipeline.execution.parameter_required', 'datasource.lake_table_not_found'])
+      expect(told('/tables/{table}/columns')).toContain(code);
+  });
+
   it('refers to nothing that is not in it', () => {
     for (const [, reference = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
       const target = reference.split('/').reduce<unknown>((at, key) => (at as Json | undefined)?.[key], document);

@@ -23,6 +23,15 @@ import {
 } from '../openapi/shapes/datasources.js';
 import { listOf, paging } from '../openapi/shapes/envelope.js';
 
+/** Of every look at a live catalog. */
+const CATALOG_ERRORS = [
+  'datasource.not_found',
+  'datasource.table_forbidden',
+  'datasource.lake.table_unavailable',
+  'pipeline.execution.datasource_unreachable',
+  'pipeline.node.query_timeout',
+] as const;
+
 /** Datasources by name; secrets go in and never come out. */
 @Controller('/api/v1/datasources')
 export class DatasourcesController {
@@ -167,13 +176,7 @@ export class DatasourcesController {
   @Operation('datasource.introspect')
   @Describe('List the schemas, live.', {
     answers: { 200: schemaList },
-    errors: [
-      'datasource.not_found',
-      'pipeline.execution.datasource_unreachable',
-      'datasource.table_forbidden',
-      'datasource.table_not_found',
-      'datasource.lake.table_unavailable',
-    ],
+    errors: CATALOG_ERRORS,
   })
   schemas(@Caller() caller: Principal, @Param('name') name: string): Promise<unknown> {
     return this.introspection.schemas(caller, name);
@@ -184,13 +187,7 @@ export class DatasourcesController {
   @Describe('List the tables, live.', {
     query: namespaceQuery,
     answers: { 200: tableList },
-    errors: [
-      'datasource.not_found',
-      'pipeline.execution.datasource_unreachable',
-      'datasource.table_forbidden',
-      'datasource.table_not_found',
-      'datasource.lake.table_unavailable',
-    ],
+    errors: CATALOG_ERRORS,
   })
   tables(@Caller() caller: Principal, @Param('name') name: string, @Req() request: Request): Promise<unknown> {
     return this.catalog.tables(caller, name, { namespace: namespaceOf(request) });
@@ -202,11 +199,10 @@ export class DatasourcesController {
     query: namespaceQuery,
     answers: { 200: columnList },
     errors: [
-      'datasource.not_found',
-      'pipeline.execution.datasource_unreachable',
-      'datasource.table_forbidden',
+      ...CATALOG_ERRORS,
       'datasource.table_not_found',
-      'datasource.lake.table_unavailable',
+      'datasource.lake_table_not_found',
+      'pipeline.execution.parameter_required',
     ],
   })
   async columns(
