@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog, AuditObserver } from '#libs/audit';
+import { AuditLog } from '#libs/audit';
 import { EndpointTransfer, type PlacedEndpoint } from '#libs/endpoints';
-import { authorise, WorkspaceDirectory } from '#libs/identity';
+import { AccessTrail, authorise, WorkspaceDirectory } from '#libs/identity';
 import {
   Configuration,
   isPenstockError,
@@ -51,7 +51,7 @@ export class PromotionReceiver {
     private readonly batch: PipelineBatch,
     private readonly endpoints: EndpointTransfer,
     private readonly audit: AuditLog,
-    private readonly observer: AuditObserver,
+    private readonly trail: AccessTrail,
     private readonly logger: Logger,
   ) {}
 
@@ -70,12 +70,15 @@ export class PromotionReceiver {
       told.workspace = authorise(principal, 'promotion.receive', addressed);
       return await this.#take(principal, told.workspace, body, facts);
     } catch (error) {
-      await this.observer.observe({ ...principal, ...told }, 'auth.promotion.rejected', {
-        path: facts.path,
-        reason: isPenstockError(error) ? error.code : 'internal',
-        source_env: told.sourceEnv,
-        key_fingerprint: facts.keyFingerprint,
-      });
+      await this.trail.promotionRejected(
+        { ...principal, ...told },
+        {
+          path: facts.path,
+          reason: isPenstockError(error) ? error.code : 'internal',
+          source_env: told.sourceEnv,
+          key_fingerprint: facts.keyFingerprint,
+        },
+      );
       throw error;
     }
   }

@@ -33,6 +33,11 @@ describeWithProgram('redis-server', 'the promotion receiver', (redis) => {
       WHERE a.event = $1 ORDER BY a.id DESC LIMIT 1`,
       [event],
     );
+  /** Refusals that the receiver counted instead of writing them down. */
+  const leftOut = async () => {
+    const scraped = await (await fetch(`${scene.target.server.managementUrl}/metrics`)).text();
+    return Number(/^datapipelines_audit_denials_left_out (\d+)$/m.exec(scraped)?.[1]);
+  };
   /** A push with its first pipeline changed. */
   const withFirst = (body: PushBody, change: object): PushBody => ({
     ...body,
@@ -215,6 +220,23 @@ describeWithProgram('redis-server', 'the promotion receiver', (redis) => {
     const [row] = await trail('auth.promotion.rejected');
     expect(JSON.parse(row!.details)).toMatchObject({ path: PUSH, reason: 'endpoint.promotion.key_missing', source_env: 'dev', key_fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) });
   }); // prettier-ignore
+
+    it('fills no trail: sixty rows a minute for its key, whole ones, and the others are counted', async () => {
+      const { key } = await scene.keeper.data('POST', '/api/v1/auth/api-keys', { name: 'flooding', kind: 'server' });
+      const flooding = ApiClient.withPromotionKey(scene.target.server.baseUrl, key);
+      const before = await leftOut();
+      for (let n = 0; n < 61; n++) {
+        expect((await push({ ...body, workspace: 'demo' }, flooding)).status).toBe(404);
+      }
+      const rows = await scene.target.metadata<{ details: object }>(
+        "SELECT details_json AS details FROM audit_log WHERE event = 'auth.promotion.rejected' AND key_id = $1",
+        [key.split('.')[0]],
+      );
+      const key_fingerprint = createHash('sha256').update(key).digest('hex');
+      const whole = { path: PUSH, reason: 'workspace.not_found', source_env: 'dev', key_fingerprint };
+      expect(rows.map(({ details }) => details)).toEqual(Array(60).fill(expect.objectContaining(whole)));
+      expect((await leftOut()) - before).toBe(1);
+    });
 
     it('names a number that is taken by another content, before any check runs', async () => {
       const id = await scene.released('taken/one');

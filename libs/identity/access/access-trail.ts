@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AuditObserver, type AuditActor } from '#libs/audit';
-import { Clock, isPenstockError, type ActingWorkspace, type PenstockError, type Principal } from '#libs/kernel';
+import { AuditObserver, type AuditActor, type AuditDetails } from '#libs/audit';
+import {
+  Clock,
+  isPenstockError,
+  type ActingWorkspace,
+  type ErrorCode,
+  type PenstockError,
+  type Principal,
+} from '#libs/kernel';
 import type { OperationId } from '../operations.js';
 import { addressBlock } from './address-block.js';
 import { FloodLimit } from './flood-limit.js';
@@ -36,8 +43,11 @@ interface Rejection {
   reason: KeyRejection;
 }
 
-/** Why a promotion was turned away; its sender is told none of it. */
+/** Why a promotion was turned away at the door; its sender is told none of it. */
 export type PromotionRejection = KeyRejection | 'missing' | 'malformed' | 'other_kind';
+
+/** A promotion turned away at the door, or refused behind it with a code. */
+export type RejectedPromotion = AuditDetails<'auth.promotion.rejected'> & { reason: PromotionRejection | ErrorCode };
 
 export type KeyRejection = 'unknown_or_revoked' | 'wrong' | 'expired' | 'owner_inactive' | 'workspace_inactive';
 
@@ -74,7 +84,7 @@ export class AccessTrail {
     return this.#malformed;
   }
 
-  /** Denials, forged requests and refused workspaces that were too many to be written down. */
+  /** Denials, forged requests, refused workspaces and rejected promotions that were too many to be written down. */
   get denialsLeftOut(): number {
     return this.#denialsLeftOut;
   }
@@ -88,11 +98,11 @@ export class AccessTrail {
   }
 
   /** Sixty rows a minute for each key that exists, and for each network that presents what is none. */
-  async promotionRejected(actor: AuditActor, path: string | undefined, reason: PromotionRejection): Promise<void> {
-    const known = actor.keyId !== undefined && reason !== 'unknown_or_revoked';
+  async promotionRejected(actor: AuditActor, rejected: RejectedPromotion): Promise<void> {
+    const known = actor.keyId !== undefined && rejected.reason !== 'unknown_or_revoked';
     const subject = known ? (actor.keyId as string) : addressBlock(actor.sourceIp ?? 'unknown');
     await this.#limited(`promotion ${subject}`, () =>
-      this.observer.observe(actor, 'auth.promotion.rejected', { path, reason }),
+      this.observer.observe(actor, 'auth.promotion.rejected', rejected),
     );
   }
 

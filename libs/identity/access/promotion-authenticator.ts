@@ -60,7 +60,7 @@ export class PromotionAuthenticator {
   }
 
   async #refuse(facts: RequestFacts, reason: PromotionRejection, keyId?: string): Promise<never> {
-    await this.trail.promotionRejected({ ...facts, keyId }, facts.path, reason);
+    await this.trail.promotionRejected({ ...facts, keyId }, { path: facts.path, reason });
     throw new PenstockError('auth.promotion.key_invalid');
   }
 }
