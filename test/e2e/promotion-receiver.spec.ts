@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { ApiClient } from '../fixtures/api-client.js';
+import { keysFault } from '../fixtures/audit-table.js';
 import { eventually } from '../fixtures/eventually.js';
+import { Checksum } from '../fixtures/matrix-scene.js';
 import { PromotionScene, type PushBody } from '../fixtures/promotion-scene.js';
 import { describeWithProgram } from '../fixtures/programs.js';
 import { errorOf } from '../fixtures/refusals.js';
@@ -33,6 +35,13 @@ describeWithProgram('redis-server', 'the promotion receiver', (redis) => {
       WHERE a.event = $1 ORDER BY a.id DESC LIMIT 1`,
       [event],
     );
+  const rowsAfter = (id: string) =>
+    scene.target.metadata<{ event: string; details: Record<string, unknown> }>(
+      'SELECT event, details_json AS details FROM audit_log WHERE id > $1 ORDER BY id',
+      [id],
+    );
+  const lastRow = async () =>
+    (await scene.target.metadata<{ id: string }>('SELECT max(id)::text AS id FROM audit_log'))[0]!.id;
   /** Refusals that the receiver counted instead of writing them down. */
   const leftOut = async () => {
     const scraped = await (await fetch(`${scene.target.server.managementUrl}/metrics`)).text();
@@ -82,6 +91,33 @@ describeWithProgram('redis-server', 'the promotion receiver', (redis) => {
         workspace: 'default',
       });
       expect(row!.details).not.toContain(scene.key.split('.')[1]);
+    });
+
+    it('is refused without a trace while its row cannot be written, and taken once it can', async () => {
+      const body = await scene.push(await scene.released('unwritten/one'));
+      const endpoint = { path: '/unwritten', pipeline: 'unwritten/one', timeout_seconds: 30, enabled: true };
+      const whole = { ...body, endpoints: [endpoint] };
+      const checksum = await Checksum.open(scene.target.database.superuserUrl);
+      const before = await checksum.now();
+      const mark = await lastRow();
+      await scene.target.metadata(
+        "ALTER TABLE audit_log ADD CONSTRAINT broken CHECK (event <> 'auth.promotion.accepted') NOT VALID",
+      );
+      try {
+        const refused = await push(whole);
+        expect([refused.status, errorOf(refused)?.code]).toEqual([500, 'internal']);
+      } finally {
+        await scene.target.metadata('ALTER TABLE audit_log DROP CONSTRAINT broken');
+      }
+      expect(await checksum.now()).toBe(before);
+      expect((await rowsAfter(mark)).map(({ event, details }) => [event, details['reason']])).toEqual([
+        ['auth.promotion.rejected', 'internal'],
+      ]);
+      const taken = await push(whole);
+      expect([taken.status, taken.text]).toEqual([200, expect.stringContaining('"imported":true')]);
+      expect(await checksum.now()).not.toBe(before);
+      expect((await rowsAfter(mark)).map(({ event }) => event)).toContain('auth.promotion.accepted');
+      await checksum.close();
     });
 
     it('that comes again changes nothing, so that a lost answer is mended by sending it again', async () => {
@@ -309,6 +345,15 @@ describeWithProgram('redis-server', 'the promotion receiver', (redis) => {
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
       const imported = answers.map((answer) => answer.body.data.pipelines[0].imported);
       expect(imported.filter(Boolean)).toHaveLength(1);
+    });
+  });
+
+  describe('the trail of all these pushes', () => {
+    it('holds in every row the keys of its event, and no other', async () => {
+      const rows = await rowsAfter('0');
+      const events = rows.map(({ event }) => event);
+      expect(events).toEqual(expect.arrayContaining(['auth.promotion.accepted', 'auth.promotion.rejected']));
+      expect(rows.flatMap(({ event, details }) => keysFault(event, details))).toEqual([]);
     });
   });
 });
