@@ -1,15 +1,18 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import type { SMTPServerOptions } from 'smtp-server';
 import { MailServer, PLAIN, reply } from '../../test/fixtures/mail-server.js';
 import { describeWithProgram } from '../../test/fixtures/programs.js';
 import { selfSignedCertificate, type SelfSigned } from '../../test/fixtures/self-signed.js';
 import type { MailMessage } from './mail-message.js';
-import type { SmtpOptions } from './mail-settings.js';
-import { SmtpTransport } from './smtp-transport.js';
+import { MailSettings, type SmtpOptions } from './mail-settings.js';
+import { transportOf } from './mail.module.js';
+import { SmtpTransport, type SmtpLimits } from './smtp-transport.js';
 
 const SECRET = 'QZQZ-QZQZ-QZQZ';
-const LIMITS = { connectMs: 2000, ioMs: 400, attemptMs: 3000 };
+const LIMITS: SmtpLimits = { connectMs: 2000, ioMs: 400, attemptMs: 3000 };
 const GOING = new AbortController().signal;
 
 const MESSAGE: MailMessage = {
@@ -52,6 +55,29 @@ async function rawServer(talk: (socket: Socket) => void): Promise<{ port: number
     listener.close();
   };
   return { port: (listener.address() as AddressInfo).port, close };
+}
+
+/** Listens, and takes no connection. */
+const UNATTENDED = `
+  const { createServer } = require('node:net');
+  const { parentPort } = require('node:worker_threads');
+  const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });`;
+
+/** A port that answers no further attempt to connect, like a host whose packets a firewall drops. */
+async function unansweringPort(): Promise<{ port: number; close: () => Promise<void> }> {
+  const listener = new Worker(UNATTENDED, { eval: true });
+  const [port] = (await once(listener, 'message')) as [number];
+  // The operating system completes as many as its queue holds: one more than the backlog.
+  const queued = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  await Promise.all(queued.map((socket) => once(socket, 'connect')));
+  const close = async () => {
+    for (const socket of queued) socket.destroy();
+    await listener.terminate();
+  };
+  return { port, close };
 }
 
 describe('handing a message to a mail server', () => {
@@ -133,8 +159,36 @@ describe('handing a message to a mail server', () => {
     dropping.close();
   });
 
-  it('waits for a silent server no longer than the limit', async () => {
-    const silent = await rawServer(() => undefined);
+  it('gives a server ten seconds to take the connection and thirty to say something (contract 04 §11)', () => {
+    const smtp = { host: 'mail.example.com', port: 587, starttls: true };
+    const transport = transportOf(
+      new MailSettings({
+        via: { smtp },
+        from: MESSAGE.from,
+        baseUrl: '',
+        oneTimePasswordHours: 72,
+        resetTokenMinutes: 30,
+      }),
+    );
+    expect(transport).toBeInstanceOf(SmtpTransport);
+    expect(transport).toMatchObject({ limits: { connectMs: 10_000, ioMs: 30_000 } });
+  });
+
+  it('gives up a connection that never completes: nothing was handed over, so it may be tried again', async () => {
+    const { port, close } = await unansweringPort();
+    const transport = new SmtpTransport({ host: '127.0.0.1', port, starttls: false }, { ...LIMITS, connectMs: 100 });
+    expect(await transport.deliver(MESSAGE, GOING)).toEqual({
+      outcome: 'unreachable',
+      reason: `127.0.0.1:${port} cannot be reached (timeout)`,
+    });
+    await close();
+  });
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['from the start', () => undefined],
+    ['after its greeting', (socket) => socket.write('220 there\r\n')],
+  ])('waits for a server that is silent %s no longer than the limit', async (_since, talk) => {
+    const silent = await rawServer(talk);
     expect(await send(silent.port)).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('ETIMEDOUT') });
     silent.close();
   });

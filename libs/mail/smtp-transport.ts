@@ -22,7 +22,7 @@ const LIMITS: SmtpLimits = { connectMs: 10_000, ioMs: 30_000, attemptMs: 120_000
 export class SmtpTransport extends MailTransport {
   constructor(
     private readonly options: SmtpOptions & { ca?: string },
-    private readonly limits: SmtpLimits = LIMITS,
+    readonly limits: SmtpLimits = LIMITS,
   ) {
     super();
   }
