@@ -1,4 +1,5 @@
 import {
+  fieldFailure,
   isExactNumber,
   isJsonObject,
   PenstockError,
@@ -115,10 +116,5 @@ function notAbove(prefix: string, { text }: PathPattern): PenstockError {
 }
 
 function wrong(field: string, must: string): Failure {
-  return {
-    code: 'pipeline.execution.invalid_parameter_type',
-    path: field,
-    message: `"${field}" ${must}.`,
-    details: { field, reason: 'field' },
-  };
+  return fieldFailure(field, `"${field}" ${must}.`);
 }

@@ -59,6 +59,11 @@ export class PenstockError extends Error {
   }
 }
 
+/** A member of a body that is wrong, without a code of its own (03 §1). */
+export function fieldFailure(field: string, message: string, reason = 'field'): Failure {
+  return { code: 'pipeline.execution.invalid_parameter_type', path: field, message, details: { field, reason } };
+}
+
 /** At most this many failures are listed; the rest is announced by `truncated: true` (03 §2). */
 const MAX_FAILURES = 200;
 

@@ -1,4 +1,4 @@
-import { validationError, type Failure, type JsonObject, type JsonValue } from '#libs/kernel';
+import { fieldFailure, validationError, type Failure, type JsonObject, type JsonValue } from '#libs/kernel';
 
 /** A push as far as its own members could be read; what the lists hold their families read. */
 export interface PushBody {
@@ -49,10 +49,5 @@ function stray(key: string): Failure {
 }
 
 function wrong(field: string, must: string): Failure {
-  return {
-    code: 'pipeline.execution.invalid_parameter_type',
-    path: field,
-    message: `"${field}" ${must}.`,
-    details: { field, reason: 'field' },
-  };
+  return fieldFailure(field, `"${field}" ${must}.`);
 }

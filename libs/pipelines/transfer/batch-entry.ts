@@ -1,4 +1,5 @@
 import {
+  fieldFailure,
   isJsonObject,
   PenstockError,
   validationError,
@@ -25,9 +26,12 @@ const CURRENT = 'current';
  * @throws PenstockError with every failure; `pipeline.promotion.not_released` for a record that is no release
  */
 export function readBatchEntries(path: string, entries: JsonValue | undefined, maxEntries: number): BatchEntry[] {
-  if (!Array.isArray(entries)) throw validationError([wrong(path, `"${path}" must be a list of exported pipelines.`)]);
+  if (!Array.isArray(entries))
+    throw validationError([fieldFailure(path, `"${path}" must be a list of exported pipelines.`)]);
   if (entries.length > maxEntries) {
-    throw validationError([wrong(path, `"${path}" may hold ${maxEntries} pipelines at most: send fewer at a time.`)]);
+    throw validationError([
+      fieldFailure(path, `"${path}" may hold ${maxEntries} pipelines at most: send fewer at a time.`),
+    ]);
   }
   const read = entries.map((entry, index) => readEntry(`${path}[${index}]`, entry));
   const failures = read.flatMap((each) => each.failures);
@@ -40,18 +44,19 @@ export function readBatchEntries(path: string, entries: JsonValue | undefined, m
 }
 
 function readEntry(path: string, entry: JsonValue): { entry?: BatchEntry; failures: Failure[] } {
-  if (!isJsonObject(entry)) return { failures: [wrong(path, `"${path}" must be an object.`)] };
+  if (!isJsonObject(entry)) return { failures: [fieldFailure(path, `"${path}" must be an object.`)] };
   const { [CURRENT]: flag, ...rest } = entry;
   const body: JsonObject = Object.assign(Object.create(null) as JsonObject, rest);
   const { file, failures } = readPipelineFile({ pipeline: body });
   const found = failures.map((failure) => ({ ...failure, path: failure.path.replace(/^pipeline/, path) }));
   const { id, mark } = file;
-  if (id === undefined && found.length === 0) found.push(wrong(`${path}.id`, 'A promoted pipeline brings its "id".'));
+  if (id === undefined && found.length === 0)
+    found.push(fieldFailure(`${path}.id`, 'A promoted pipeline brings its "id".'));
   if (mark.version === undefined && found.length === 0) {
-    found.push(wrong(`${path}.version`, 'A promoted pipeline brings its "version" and "body_hash".'));
+    found.push(fieldFailure(`${path}.version`, 'A promoted pipeline brings its "version" and "body_hash".'));
   }
   if (flag !== undefined && typeof flag !== 'boolean') {
-    found.push(wrong(`${path}.${CURRENT}`, '"current" must be true or false.'));
+    found.push(fieldFailure(`${path}.${CURRENT}`, '"current" must be true or false.'));
   }
   const { version, bodyHash } = mark;
   if (found.length > 0 || id === undefined || version === undefined || bodyHash === undefined)
@@ -68,7 +73,7 @@ function repeated(files: readonly BatchEntry[]): Failure[] {
       seen.add(key);
       return [];
     }
-    return [wrong(path, 'The batch holds this pipeline version twice: leave one of them out.', 'repeated')];
+    return [fieldFailure(path, 'The batch holds this pipeline version twice: leave one of them out.', 'repeated')];
   });
 }
 
@@ -81,8 +86,4 @@ function notReleased(entries: readonly BatchEntry[]): PenstockError {
       details: { pipeline_version: mark.version },
     })),
   );
-}
-
-function wrong(field: string, message: string, reason = 'field'): Failure {
-  return { code: 'pipeline.execution.invalid_parameter_type', path: field, message, details: { field, reason } };
 }
